@@ -1,0 +1,153 @@
+//! The clap tree, and nothing that does I/O: help, manual pages and completions are all made from it.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::commands::{
+    completions, context, demo, doctor, history, list, man, monitor, resume, run, start, status, stop,
+};
+use crate::error::{Error, Exit, Result};
+
+/// Runs an AI coding agent in a loop, inside a git worktree, until the work is proven done
+#[derive(Debug, Parser)]
+#[command(name = "wt-loop", version, propagate_version = true, max_term_width = 100, after_help = MORE)]
+pub struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const MORE: &str = "Try it: wt-loop demo. The manual: wt-loop man | man -l -";
+
+/// Every subcommand.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start a loop in a terminal of its own
+    Start(start::Args),
+    /// Run a loop here, in the foreground
+    Run(run::Args),
+    /// End a loop gracefully, and everything its agent has started
+    Stop(stop::Args),
+    /// Show where a loop stands
+    Status(status::Args),
+    /// Show every iteration of a loop
+    History(history::Args),
+    /// Follow the log of a loop until it ends
+    Monitor(monitor::Args),
+    /// List the loops of all projects
+    List(list::Args),
+    /// Go on with a loop that was stopped, stuck, stalled or killed
+    Resume(resume::Args),
+    /// Add to, show or clear what every iteration is told beside its task
+    Context(context::Args),
+    /// Tell what is there and what is missing
+    Doctor(doctor::Args),
+    /// Show the whole product in half a minute
+    Demo(demo::Args),
+    /// Print the completions of a shell
+    Completions(completions::Args),
+    /// Print a manual page
+    Man(man::Args),
+}
+
+/// What a command line comes to.
+pub enum Parsed {
+    /// A command to run.
+    Command(Command),
+    /// Help or the version: it is answered already.
+    Answered(Exit),
+}
+
+/// The whole tree, with its examples in place.
+pub fn command() -> clap::Command {
+    let mut tree = Cli::command();
+    let names: Vec<String> = tree.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names {
+        if let Some(examples) = crate::manual::examples_help(&name) {
+            tree = tree.mut_subcommand(name, |sub| sub.after_help(examples));
+        }
+    }
+    tree
+}
+
+/// Parses a command line, by whichever name the program was called.
+pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
+    let parsed = command().try_get_matches_from(by_name(args)).and_then(|matches| Cli::from_arg_matches(&matches));
+    match parsed {
+        Ok(cli) => Ok(Parsed::Command(cli.command)),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            let _ = error.print();
+            Ok(Parsed::Answered(Exit::Done))
+        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            Ok(Parsed::Answered(Exit::Usage))
+        }
+        Err(error) => Err(wrong(&error)),
+    }
+}
+
+/// `wt-loop-status --json` is `wt-loop status --json`.
+fn by_name(mut args: Vec<OsString>) -> Vec<OsString> {
+    let called = args.first().map(std::path::Path::new).and_then(|path| path.file_name()).and_then(|name| name.to_str());
+    if let Some(sub) = called.and_then(|name| name.strip_prefix("wt-loop-")).map(OsString::from) {
+        args.insert(1, sub);
+    }
+    if let Some(first) = args.first_mut() {
+        *first = "wt-loop".into();
+    }
+    args
+}
+
+/// What clap says, as one line and the way out.
+fn wrong(error: &clap::Error) -> Error {
+    let text = error.to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let (mut message, mut hints, mut usage) = (first, Vec::new(), None);
+    for line in lines {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            hints.push(tip.to_owned());
+        } else if let Some(line) = line.strip_prefix("Usage: ") {
+            usage = Some(line.to_owned());
+        } else if message.ends_with(':') || line.starts_with('[') || line.starts_with('<') || line.starts_with("--") {
+            message = format!("{message} {line}");
+        }
+    }
+    hints.extend(usage.map(|usage| format!("usage: {usage}")));
+    hints.into_iter().fold(Error::usage(message), Error::hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn a_name_can_be_the_subcommand() {
+        let called = |words: &[&str]| by_name(words.iter().map(OsString::from).collect());
+        assert_eq!(called(&["/usr/bin/wt-loop-status", "--json"]), ["wt-loop", "status", "--json"]);
+        assert_eq!(called(&["./wt-loop", "list"]), ["wt-loop", "list"]);
+    }
+
+    #[test]
+    fn wrong_usage_is_one_line_with_the_way_out() {
+        let said = |words: &[&str]| {
+            let args = std::iter::once("wt-loop").chain(words.iter().copied()).map(OsString::from).collect();
+            parse(args).err().unwrap()
+        };
+        let error = said(&["statsu"]);
+        assert_eq!(error.to_string(), "unrecognized subcommand 'statsu'");
+        assert!(error.hints()[0].contains("'status'"), "{:?}", error.hints());
+        let error = said(&["start", "t", "--max", "many"]);
+        assert_eq!(error.to_string(), "invalid value 'many' for '--max <N>': 'many' is no whole number; 0 is unlimited");
+        let error = said(&["start", "t", "--mx", "3"]);
+        assert!(error.hints()[0].contains("--max"), "{:?}", error.hints());
+    }
+}

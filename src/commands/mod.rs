@@ -1,0 +1,50 @@
+//! One file per subcommand: its `Args` and one function that runs it.
+
+pub mod completions;
+pub mod context;
+pub mod demo;
+pub mod doctor;
+pub mod history;
+pub mod list;
+pub mod man;
+pub mod monitor;
+pub mod resume;
+pub mod run;
+pub mod start;
+pub mod status;
+pub mod stop;
+
+use std::path::PathBuf;
+
+use crate::cli::Command;
+use crate::environment::Environment;
+use crate::error::{Doing, Exit, Result};
+
+/// What every command starts from.
+pub struct Context {
+    /// Where it was given.
+    pub cwd: PathBuf,
+    /// The environment it was given in.
+    pub env: Environment,
+}
+
+/// Runs a command.
+pub fn run(command: &Command) -> Result<Exit> {
+    let cwd = std::env::current_dir().doing("find", "the current directory".as_ref())?;
+    let context = Context { cwd, env: Environment::own() };
+    match command {
+        Command::Start(args) => start::run(args, &context),
+        Command::Run(args) => run::run(args, &context),
+        Command::Stop(args) => stop::run(args, &context),
+        Command::Status(args) => status::run(args, &context),
+        Command::History(args) => history::run(args, &context),
+        Command::Monitor(args) => monitor::run(args, &context),
+        Command::List(args) => list::run(args, &context),
+        Command::Resume(args) => resume::run(args, &context),
+        Command::Context(args) => context::run(args, &context),
+        Command::Doctor(args) => doctor::run(args, &context),
+        Command::Demo(args) => demo::run(args, &context),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
+    }
+}

@@ -1,0 +1,122 @@
+//! `wt-loop resume`: goes on after the last recorded iteration, with the same log and history.
+
+use super::Context;
+use crate::config::{Config, LoopSpec, START, TasksFile, Work};
+use crate::error::{Doing, Error, Exit, Result};
+use crate::foreground;
+use crate::gates::tasks::AtStart;
+use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Span};
+use crate::plan::{self, Plan};
+use crate::registry::{Record, Registry};
+use crate::session::{self, Starting};
+use crate::state::{State, Status};
+use crate::target;
+use crate::term;
+use crate::view::View;
+
+/// Arguments of `resume`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A change, or another worktree's name or branch; without one, the loop of this worktree
+    #[arg(value_name = "CHANGE", add = crate::complete::targets())]
+    pub change: Option<String>,
+
+    /// Print the next prompt and the exact command line; run and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    #[command(flatten)]
+    pub options: LoopOptions,
+}
+
+/// Runs `resume`.
+pub fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
+    let worktree = view.worktree.clone();
+    let registry = Registry::of(&context.env);
+    let record = registry.load(&worktree.root).filter(|record| record.loop_id == view.state.loop_id);
+    let spec = match record {
+        Some(record) => overridden(record.spec, &args.options),
+        None => from_state(&view, context, args.options.clone())?,
+    };
+    refuse_the_finished(&view, &spec)?;
+    let agent = crate::agent::Agent::named(&spec.harness)?.invocation(&spec, &context.env, &worktree.root)?;
+    if args.dry_run {
+        let plan = Plan { spec, launch: LaunchOptions::default(), agent };
+        term::answer(&plan::dry_run(&worktree, &plan, &view.state)?)?;
+        return Ok(Exit::Done);
+    }
+    let starting = Starting::begin(&worktree)?;
+    session::record_crash(&view)?;
+    session::make_room(&worktree)?;
+    let mut state = View::of(&worktree)?.map_or(view.state, |view| view.state);
+    session::describe(&mut state, &spec);
+    let record = Record::new(&worktree, state.loop_id.clone(), spec);
+    registry.save(&record)?;
+    state.save(&worktree.state()).doing("write", &worktree.state())?;
+    foreground::go(&worktree, &context.env, &record, state, starting)
+}
+
+fn refuse_the_finished(view: &View, spec: &LoopSpec) -> Result<()> {
+    let recorded = view.state.last_recorded();
+    if view.status() == Status::Done {
+        return Err(Error::new("the loop is done; there is nothing to go on with").hint("wt-loop start \"the next task\""));
+    }
+    if !view.is_active() && spec.max.is_reached_by(recorded) {
+        let more = recorded + 10;
+        return Err(Error::new(format!("the loop is at its maximum of {} iterations", spec.max))
+            .hint(format!("wt-loop resume --max {more}")));
+    }
+    Ok(())
+}
+
+/// The record, with what was typed now put over it.
+fn overridden(spec: LoopSpec, typed: &LoopOptions) -> LoopSpec {
+    let span = |typed: Option<Span>, had| typed.map_or(had, |Span(span)| span);
+    let o = typed.clone();
+    LoopSpec {
+        harness: o.harness.unwrap_or(spec.harness),
+        model: o.model.or(spec.model),
+        approval: o.allow_all.map_or(spec.approval, crate::config::Approval::from),
+        agent_args: if o.agent_arg.is_empty() { spec.agent_args } else { o.agent_arg },
+        max: o.max.unwrap_or(spec.max),
+        min: o.min.unwrap_or(spec.min),
+        done: o.done.unwrap_or(spec.done),
+        promise: o.completion_promise.or(spec.promise),
+        stall_threshold: o.stall_threshold.unwrap_or(spec.stall_threshold),
+        progress: o.progress.unwrap_or(spec.progress),
+        iteration_timeout: span(o.iteration_timeout, spec.iteration_timeout),
+        idle_timeout: span(o.idle_timeout, spec.idle_timeout),
+        max_time: span(o.max_time, spec.max_time),
+        on_failure: o.fail_fast.map_or(spec.on_failure, crate::config::OnFailure::from),
+        error_threshold: o.error_threshold.unwrap_or(spec.error_threshold),
+        stream: o.no_stream.map_or(spec.stream, crate::config::Streaming::from_no_stream),
+        ..spec
+    }
+}
+
+/// Of a state that another tool wrote: its task, limits and history; the rest from flags, files and defaults.
+fn from_state(view: &View, context: &Context, typed: LoopOptions) -> Result<LoopSpec> {
+    let state: &State = &view.state;
+    let config = Config::load(&view.worktree.root, &context.env, typed, LaunchOptions::default())?;
+    let told = LoopOptions {
+        max: Some(Limit::from(state.max_iterations)),
+        done: match state.done_criteria.as_str() {
+            "tasks" => Some(Done::Tasks),
+            "manual" => Some(Done::Manual),
+            _ => None,
+        },
+        completion_promise: state.completion_promise.clone(),
+        stall_threshold: Some(Limit::from(state.stall_threshold)),
+        iteration_timeout: Some(Span(minutes(state.iteration_timeout_min))),
+        ..LoopOptions::default()
+    };
+    let config = Config { options: config.options.or(told), ..config };
+    let work = Work { task: state.task.clone(), change_id: state.change_id.clone(), label: state.label.clone() };
+    let tasks = crate::layout::find_tasks(&view.worktree.root).map_or(TasksFile::Missing, |_| TasksFile::Present(AtStart::None));
+    config.resolve(work, tasks, &START)
+}
+
+fn minutes(minutes: f64) -> Option<std::time::Duration> {
+    std::time::Duration::try_from_secs_f64(minutes * 60.0).ok().filter(|span| !span.is_zero())
+}

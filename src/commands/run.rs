@@ -1,0 +1,105 @@
+//! `wt-loop run`: takes up the loop that `start` prepared, or with a task prepares one itself and runs it here.
+
+use super::Context;
+use crate::config::START;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::error::{Doing, Error, Exit, Result};
+use crate::foreground;
+use crate::launch::meeting::Guest;
+use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
+use crate::plan::{self, Typed};
+use crate::process::Signals;
+use crate::registry::{Record, Registry};
+use crate::session::Running;
+use crate::state::{Found, State};
+use crate::target;
+use crate::term;
+use crate::view::View;
+use crate::worktree::Worktree;
+
+/// Arguments of `run`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The task; without one, the loop that start prepared is taken up
+    #[arg(value_name = "TASK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub task: Option<String>,
+
+    #[command(flatten)]
+    pub work: WorkOptions,
+
+    #[command(flatten)]
+    pub options: LoopOptions,
+}
+
+/// Runs `run`.
+pub fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let worktree = Worktree::find(&context.cwd)?;
+    let has_task = args.task.is_some() || args.work.prompt_file.is_some() || args.work.change.is_some();
+    if has_task {
+        return run_here(args, context, &worktree);
+    }
+    if args.options != LoopOptions::default() || args.work != WorkOptions::default() {
+        return Err(Error::usage("options without a task; what start prepared has its own")
+            .hint("wt-loop run \"what is to be done\" with these options"));
+    }
+    take_up(&worktree)
+}
+
+fn run_here(args: &Args, context: &Context, worktree: &Worktree) -> Result<Exit> {
+    let change_id = args.work.change.as_deref().map(|name| target::change(worktree, name)).transpose()?;
+    let typed = Typed {
+        task: args.task.as_deref(),
+        change_id,
+        work: args.work.clone(),
+        options: args.options.clone(),
+        launch: LaunchOptions::default(),
+    };
+    let plan = plan::plan(worktree, &context.env, typed, &START)?;
+    if args.work.dry_run {
+        term::answer(&plan::dry_run(worktree, &plan, &State::default())?)?;
+        return Ok(Exit::Done);
+    }
+    foreground::run(worktree, &context.env, plan.spec)
+}
+
+/// What the terminal runs.
+fn take_up(worktree: &Worktree) -> Result<Exit> {
+    let Some(guest) = Guest::arrive(worktree)? else { return Err(nothing_prepared(worktree)) };
+    let signals = Signals::install().doing("catch", "signals".as_ref())?;
+    let (record, state, running) = match prepared(worktree, &guest.env, &guest.loop_id) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            guest.report_failure(&error);
+            return Err(error);
+        }
+    };
+    let engine = match Engine::new(worktree, &guest.env, &record.spec, &signals, state, running) {
+        Ok(engine) => engine,
+        Err(error) => {
+            guest.report_failure(&error);
+            return Err(error);
+        }
+    };
+    guest.report_running();
+    engine.run()
+}
+
+fn prepared(worktree: &Worktree, env: &Environment, loop_id: &str) -> Result<(Record, State, Running)> {
+    let record = Registry::of(env).load(&worktree.root).filter(|record| record.loop_id == loop_id);
+    let state = match State::load(&worktree.state()) {
+        Ok(Found::State(state)) if state.loop_id == loop_id => Some(*state),
+        _ => None,
+    };
+    let (Some(record), Some(state)) = (record, state) else { return Err(nothing_prepared(worktree)) };
+    let running = Running::begin(worktree, loop_id)?;
+    Ok((record, state, running))
+}
+
+fn nothing_prepared(worktree: &Worktree) -> Error {
+    let error = Error::new("No loop state found. Use 'wt-loop start' first.");
+    match View::of(worktree) {
+        Ok(Some(view)) if !view.is_active() => error.hint("wt-loop resume goes on with the last loop"),
+        _ => error,
+    }
+}

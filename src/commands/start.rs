@@ -1,0 +1,136 @@
+//! `wt-loop start [CHANGE] "TASK"`: prepares a loop, puts it somewhere, and returns when it has reported in.
+
+use clap::builder::NonEmptyStringValueParser;
+
+use super::Context;
+use crate::config::START;
+use crate::error::{Doing, Error, Exit, Result};
+use crate::files;
+use crate::launch::meeting::Host;
+use crate::launch::{AUTO, Fullscreen, Launch, Launched, Launcher};
+use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
+use crate::plan::{self, Plan, Typed};
+use crate::registry::Registry;
+use crate::session::{self, Starting};
+use crate::state::{State, Status, now_text};
+use crate::target::{self, Target};
+use crate::term::{self, BOLD, filter::plain, paint};
+use crate::view::View;
+
+/// Arguments of `start`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The task; before it, a change of this worktree or another worktree's name or branch
+    #[arg(value_name = "[CHANGE] TASK", num_args = 0..=2, value_parser = NonEmptyStringValueParser::new(), add = crate::complete::targets())]
+    pub words: Vec<String>,
+
+    #[command(flatten)]
+    pub work: WorkOptions,
+
+    #[command(flatten)]
+    pub launch: LaunchOptions,
+
+    #[command(flatten)]
+    pub options: LoopOptions,
+}
+
+/// Runs `start`.
+pub fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let (name, task) = match args.words.as_slice() {
+        [] => (None, None),
+        [task] => (None, Some(task.as_str())),
+        [name, task, ..] => (Some(name.as_str()), Some(task.as_str())),
+    };
+    let Target { worktree, change_id } = target::for_start(&context.cwd, name)?;
+    let change_id = one_change(&worktree, name, change_id, args.work.change.as_deref())?;
+    let typed = Typed {
+        task,
+        change_id,
+        work: args.work.clone(),
+        options: args.options.clone(),
+        launch: args.launch.clone(),
+    };
+    let plan = plan::plan(&worktree, &context.env, typed, &START)?;
+    if args.work.dry_run {
+        term::answer(&plan::dry_run(&worktree, &plan, &State::default())?)?;
+        return Ok(Exit::Done);
+    }
+    let name = plan.launch.launcher.clone().unwrap_or_else(|| AUTO.to_owned());
+    let launcher = Launcher::named(&name, &context.env, &context.cwd)?;
+    if plan.launch.fullscreen == Some(true) && launcher.fullscreen == Fullscreen::Unknown {
+        term::narrate(&format!("wt-loop: {} has no full screen; starting all the same", launcher.name));
+    }
+    let starting = Starting::begin(&worktree)?;
+    if let Ok(Some(view)) = View::of(&worktree) {
+        session::record_crash(&view)?;
+    }
+    let Plan { spec, .. } = plan;
+    let (mut state, record) = session::prepare(&worktree, &context.env, spec)?;
+    let host = Host::open(&worktree, &state.loop_id, &context.env)?;
+    let output = Registry::of(&context.env).launch_output(&worktree.root);
+    let program = std::env::current_exe().doing("find", "this program".as_ref())?;
+    let launch = Launch { program, worktree: &worktree, env: &context.env, output };
+    let reported = launcher.launch(&launch).and_then(|mut launched| {
+        let pid = host.wait(launched.child.as_mut())?;
+        Ok((launched, pid))
+    });
+    // From here on a terminal that opens late finds no door.
+    drop(host);
+    match reported {
+        Ok((launched, pid)) => {
+            drop(starting);
+            let _ = files::remove(&launch.output);
+            term::answer(&told(&record.spec.task, &worktree.name(), &launched, pid))?;
+            Ok(Exit::Done)
+        }
+        Err(error) => {
+            give_up(&mut state, &worktree, &error)?;
+            Err(with_what_was_printed(error, &launch))
+        }
+    }
+}
+
+/// A change named twice must be the same.
+fn one_change(
+    worktree: &crate::worktree::Worktree,
+    name: Option<&str>,
+    positional: Option<String>,
+    option: Option<&str>,
+) -> Result<Option<String>> {
+    let Some(option) = option else { return Ok(positional) };
+    let option = target::change(worktree, option)?;
+    match (name, positional) {
+        (Some(name), Some(positional)) if positional != option => {
+            Err(Error::usage(format!("two changes are named: '{name}' and --change {option}")).hint("name one of them"))
+        }
+        _ => Ok(Some(option)),
+    }
+}
+
+fn told(task: &str, name: &str, launched: &Launched, pid: i32) -> String {
+    let task = plain(task.lines().next().unwrap_or_default());
+    let mut text = format!("{} runs {} (pid {pid}): {task}\n", paint(BOLD, &plain(name)), launched.place);
+    text.push_str("  watch it   wt-loop monitor\n");
+    if let Some(attach) = &launched.attach {
+        text.push_str(&format!("  go there   {attach}\n"));
+    }
+    text.push_str("  end it     wt-loop stop\n");
+    text
+}
+
+/// Leaves no half-started state behind.
+fn give_up(state: &mut State, worktree: &crate::worktree::Worktree, error: &Error) -> Result<()> {
+    state.status = Status::Stopped;
+    state.status_reason = Some(format!("not started: {error}"));
+    state.exit_code = Some(i32::from(Exit::Error.code()));
+    state.ended_at = Some(now_text());
+    state.save(&worktree.state()).doing("write", &worktree.state())
+}
+
+fn with_what_was_printed(error: Error, launch: &Launch) -> Error {
+    let printed = files::read(&launch.output).ok().flatten().unwrap_or_default();
+    let text = plain(&String::from_utf8_lossy(&printed));
+    let _ = files::remove(&launch.output);
+    let error = if text.is_empty() { error } else { error.hint(format!("it printed: {text}")) };
+    error.hint("run it here instead: wt-loop run \"…\", or another place: --launcher background")
+}

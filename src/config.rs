@@ -1,0 +1,479 @@
+//! What a loop is to do and how, resolved once: flag, then `WT_LOOP_*`, then `.wt-loop.toml` of the repository, then the
+//! user's `config.toml`, then the default.
+//!
+//! The repository's file may set only what can do no harm; what names a program or approves a permission is the user's to
+//! say. An unknown key is an error with the nearest name, in either file. The result, a [`LoopSpec`], is also the launch
+//! record: what decides about commands comes from there, never from a file that a repository could ship.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::environment::Environment;
+use crate::error::{Doing, Error, Result};
+use crate::files;
+use crate::gates::tasks::AtStart;
+use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Progress, Span};
+
+/// The repository's file, at the worktree's root.
+pub const REPOSITORY_FILE: &str = ".wt-loop.toml";
+
+/// The keys that a repository may set: numbers, thresholds, times, the criterion, the promise and the model.
+const HARMLESS: [&str; 11] = [
+    "model",
+    "max",
+    "min",
+    "done",
+    "completion_promise",
+    "stall_threshold",
+    "progress",
+    "iteration_timeout",
+    "idle_timeout",
+    "max_time",
+    "error_threshold",
+];
+
+/// Every resolved option of a loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoopSpec {
+    /// The task.
+    pub task: String,
+    /// The change worked on.
+    pub change_id: Option<String>,
+    /// The user's label.
+    pub label: Option<String>,
+    /// The agent.
+    pub harness: String,
+    /// Its model.
+    pub model: Option<String>,
+    /// Whether the agent approves its own tools.
+    pub approval: Approval,
+    /// Handed to the agent as they are.
+    pub agent_args: Vec<String>,
+    /// The most iterations.
+    pub max: Limit,
+    /// The fewest.
+    pub min: u64,
+    /// What ends it well.
+    pub done: Done,
+    /// The promise that counts; `None` where none does.
+    pub promise: Option<String>,
+    /// Iterations without progress that end it.
+    pub stall_threshold: Limit,
+    /// What counts as progress.
+    pub progress: Progress,
+    /// How long an iteration may take.
+    pub iteration_timeout: Option<Duration>,
+    /// How long the agent may be silent.
+    pub idle_timeout: Option<Duration>,
+    /// How long the loop may take.
+    pub max_time: Option<Duration>,
+    /// What a failing agent does to the loop.
+    pub on_failure: OnFailure,
+    /// Failures in a row that end it.
+    pub error_threshold: Limit,
+    /// Whether the agent's output is shown.
+    pub stream: Streaming,
+    /// Whether there were tasks when the loop started.
+    pub tasks_at_start: AtStart,
+    /// The user's own template of the prompt.
+    pub prompt_template: Option<PathBuf>,
+}
+
+/// Who approves the agent's tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// The agent's own settings decide.
+    Agent,
+    /// Everything is approved.
+    All,
+}
+
+impl From<bool> for Approval {
+    fn from(all: bool) -> Self {
+        if all { Approval::All } else { Approval::Agent }
+    }
+}
+
+/// What a failing agent does to the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// It is recorded, and the loop goes on.
+    GoOn,
+    /// It ends the loop.
+    End,
+}
+
+impl From<bool> for OnFailure {
+    fn from(fail_fast: bool) -> Self {
+        if fail_fast { OnFailure::End } else { OnFailure::GoOn }
+    }
+}
+
+/// Where the agent's output goes beside the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Streaming {
+    /// To the terminal, as it comes.
+    Live,
+    /// Nowhere.
+    LogOnly,
+}
+
+impl Streaming {
+    /// What `--no-stream` means.
+    pub const fn from_no_stream(no_stream: bool) -> Self {
+        if no_stream { Streaming::LogOnly } else { Streaming::Live }
+    }
+}
+
+/// What holds when nobody says anything.
+#[derive(Clone, Copy, Debug)]
+pub struct Defaults {
+    harness: &'static str,
+    max: Limit,
+    stall_threshold: Limit,
+    iteration_timeout: Option<Duration>,
+}
+
+/// The defaults of `start` and `run`.
+pub const START: Defaults = Defaults {
+    harness: "claude",
+    max: Limit::At(10),
+    stall_threshold: Limit::At(2),
+    iteration_timeout: Some(Duration::from_secs(45 * 60)),
+};
+
+/// The promise where none is named.
+const PROMISE: &str = "COMPLETE";
+/// Failures in a row that end a loop where no number is named.
+const ERROR_THRESHOLD: Limit = Limit::At(10);
+
+/// Everything that was said, by whichever way, before the defaults.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The options of the loop.
+    pub options: LoopOptions,
+    /// Where it is put.
+    pub launch: LaunchOptions,
+    /// The user's own template of the prompt.
+    pub prompt_template: Option<PathBuf>,
+}
+
+/// The task, as it was found out apart from the options.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// The task.
+    pub task: String,
+    /// The change worked on.
+    pub change_id: Option<String>,
+    /// The user's label.
+    pub label: Option<String>,
+}
+
+/// Whether there is a tasks.md to go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TasksFile {
+    /// There is one, with or without a task in it.
+    Present(AtStart),
+    /// There is none.
+    Missing,
+}
+
+impl Config {
+    /// Reads every layer. `flags` are what was typed.
+    pub fn load(root: &Path, env: &Environment, flags: LoopOptions, launch: LaunchOptions) -> Result<Self> {
+        let from_env = Layer::from_environment(env)?;
+        let from_repository = Layer::from_file(&root.join(REPOSITORY_FILE), Trust::Repository)?;
+        let from_user = Layer::from_file(&user_file(env), Trust::User)?;
+        let prompt_template = from_user.prompt_template.clone();
+        let mut config = Self { options: flags, launch, prompt_template };
+        for layer in [from_env, from_repository, from_user] {
+            config.options = config.options.or(layer.options);
+            config.launch = config.launch.or(layer.launch);
+        }
+        Ok(config)
+    }
+
+    /// Fills in the defaults and refuses what cannot be.
+    pub fn resolve(self, work: Work, tasks: TasksFile, defaults: &Defaults) -> Result<LoopSpec> {
+        let Self { options: o, prompt_template, .. } = self;
+        let max = o.max.unwrap_or(defaults.max);
+        let min = o.min.unwrap_or(1);
+        if max.number().is_some_and(|max| min > max) {
+            return Err(Error::usage(format!("--min {min} is more than --max {max}: no claim could ever be believed"))
+                .hint(format!("--max {min}, or a smaller --min")));
+        }
+        if work.task.trim().is_empty() && work.change_id.is_none() {
+            return Err(Error::usage("the task is empty").hint("wt-loop start \"what is to be done\""));
+        }
+        let done = o.done.unwrap_or(match tasks {
+            TasksFile::Present(_) => Done::Tasks,
+            TasksFile::Missing => Done::Manual,
+        });
+        Ok(LoopSpec {
+            task: work.task,
+            change_id: work.change_id,
+            label: work.label,
+            harness: o.harness.unwrap_or_else(|| defaults.harness.to_owned()),
+            model: o.model,
+            approval: o.allow_all.unwrap_or(false).into(),
+            agent_args: o.agent_arg,
+            max,
+            min,
+            done,
+            promise: promise(o.done, o.completion_promise),
+            stall_threshold: o.stall_threshold.unwrap_or(defaults.stall_threshold),
+            progress: o.progress.unwrap_or(Progress::Commits),
+            iteration_timeout: o.iteration_timeout.map_or(defaults.iteration_timeout, |Span(span)| span),
+            idle_timeout: o.idle_timeout.and_then(|Span(span)| span),
+            max_time: o.max_time.and_then(|Span(span)| span),
+            on_failure: o.fail_fast.unwrap_or(false).into(),
+            error_threshold: o.error_threshold.unwrap_or(ERROR_THRESHOLD),
+            stream: Streaming::from_no_stream(o.no_stream.unwrap_or(false)),
+            tasks_at_start: match tasks {
+                TasksFile::Present(at_start) => at_start,
+                TasksFile::Missing => AtStart::None,
+            },
+            prompt_template,
+        })
+    }
+}
+
+/// Who asks for `manual` without naming a promise wants no agent to end the loop.
+fn promise(done: Option<Done>, asked: Option<String>) -> Option<String> {
+    match (done, asked) {
+        (_, Some(token)) => Some(token),
+        (Some(Done::Manual), None) => None,
+        _ => Some(PROMISE.to_owned()),
+    }
+}
+
+/// The user's own file.
+pub fn user_file(env: &Environment) -> PathBuf {
+    env.config_home().join("wt-loop/config.toml")
+}
+
+/// Whose file it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    Repository,
+    User,
+}
+
+/// What one source says.
+#[derive(Default)]
+struct Layer {
+    options: LoopOptions,
+    launch: LaunchOptions,
+    prompt_template: Option<PathBuf>,
+}
+
+impl Layer {
+    fn from_environment(env: &Environment) -> Result<Self> {
+        let mut words = Vec::new();
+        for key in keys() {
+            let variable = variable(&key);
+            if let Some(value) = env.get(&variable).and_then(|value| value.to_str()).filter(|value| !value.is_empty()) {
+                words.push((variable, key, value.to_owned()));
+            }
+        }
+        Self::from_words(&words)
+    }
+
+    fn from_file(path: &Path, trust: Trust) -> Result<Self> {
+        let Some(bytes) = files::read(path).doing("read", path)? else { return Ok(Self::default()) };
+        let wrong = |what: String| Error::usage(format!("{}: {what}", path.display()));
+        let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".into()))?;
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| wrong(one_line(&error, &text)))?;
+        let prompt_template = match (trust, table.remove("prompt_template")) {
+            (_, None) => None,
+            (Trust::User, Some(Value::String(path))) => Some(PathBuf::from(path)),
+            (Trust::User, Some(_)) => return Err(wrong("prompt_template is the path of a file".into())),
+            (Trust::Repository, Some(_)) => return Err(wrong(refused("prompt_template"))),
+        };
+        let mut words = Vec::new();
+        for (key, value) in &table {
+            if !keys().contains(key) {
+                return Err(wrong(unknown(key)));
+            }
+            if trust == Trust::Repository && !HARMLESS.contains(&key.as_str()) {
+                return Err(wrong(refused(key)).hint(format!("put it into your own file, or use --{}", key.replace('_', "-"))));
+            }
+            for value in scalars(value).ok_or_else(|| wrong(format!("{key} cannot be a table")))? {
+                words.push((format!("{}: {key}", path.display()), key.clone(), value));
+            }
+        }
+        Ok(Self { prompt_template, ..Self::from_words(&words)? })
+    }
+
+    /// Lets the parser of the command line read what stands elsewhere: `(where, key, value)`.
+    fn from_words(words: &[(String, String, String)]) -> Result<Self> {
+        let mut layer = Self::default();
+        for (place, key, value) in words {
+            let matches = parser()
+                .try_get_matches_from([format!("--{}={value}", key.replace('_', "-"))])
+                .map_err(|error| Error::usage(format!("{place}: {}", reason(&error))))?;
+            let one = Self::from_matches(&matches)?;
+            let many = layer.options.agent_arg.iter().cloned().chain(one.options.agent_arg.iter().cloned()).collect();
+            layer.options = one.options.or(layer.options);
+            layer.options.agent_arg = many;
+            layer.launch = one.launch.or(layer.launch);
+        }
+        Ok(layer)
+    }
+
+    fn from_matches(matches: &ArgMatches) -> Result<Self> {
+        let wrong = |error: clap::Error| Error::usage(reason(&error));
+        Ok(Self {
+            options: LoopOptions::from_arg_matches(matches).map_err(wrong)?,
+            launch: LaunchOptions::from_arg_matches(matches).map_err(wrong)?,
+            prompt_template: None,
+        })
+    }
+}
+
+/// The parser of all options that a file or a variable can give.
+fn parser() -> Command {
+    LaunchOptions::augment_args(LoopOptions::augment_args(Command::new("wt-loop").no_binary_name(true)))
+}
+
+/// Their names, as a file has them.
+pub fn keys() -> Vec<String> {
+    parser().get_arguments().map(|arg| arg.get_id().to_string()).collect()
+}
+
+/// The variable of a key.
+pub fn variable(key: &str) -> String {
+    format!("WT_LOOP_{}", key.to_uppercase())
+}
+
+fn scalars(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Integer(number) => Some(vec![number.to_string()]),
+        Value::Float(number) => Some(vec![number.to_string()]),
+        Value::Boolean(truth) => Some(vec![truth.to_string()]),
+        Value::Datetime(time) => Some(vec![time.to_string()]),
+        Value::Array(values) => {
+            values.iter().map(|value| scalars(value).filter(|one| one.len() == 1)).collect::<Option<Vec<_>>>().map(|all| all.concat())
+        }
+        Value::Table(_) => None,
+    }
+}
+
+fn refused(key: &str) -> String {
+    format!("a repository cannot set {key}: it decides what runs on your account")
+}
+
+fn unknown(key: &str) -> String {
+    let keys = keys();
+    let nearest = crate::nearest::nearest(key, keys.iter().map(String::as_str).chain(["prompt_template"]));
+    nearest.map_or_else(|| format!("unknown key {key}"), |name| format!("unknown key {key}; did you mean {name}?"))
+}
+
+/// The first line of what the parser says, without its own prefix.
+fn reason(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+fn one_line(error: &toml::de::Error, text: &str) -> String {
+    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or_default());
+    let (line, column) = (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1);
+    format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work() -> Work {
+        Work { task: "t".into(), change_id: None, label: None }
+    }
+
+    fn layered(repository: &str, user: &str, variables: &[(&str, &str)], flags: LoopOptions) -> Result<Config> {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(dir.path().join("config/wt-loop")).unwrap();
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join(REPOSITORY_FILE), repository).unwrap();
+        std::fs::write(dir.path().join("config/wt-loop/config.toml"), user).unwrap();
+        let config = dir.path().join("config");
+        let mut all = vec![("XDG_CONFIG_HOME", config.to_str().unwrap())];
+        all.extend_from_slice(variables);
+        Config::load(&root, &Environment::of(&all), flags, LaunchOptions::default())
+    }
+
+    #[test]
+    fn a_flag_beats_a_variable_beats_the_repository_beats_the_user() {
+        let flags = LoopOptions { max: Some(Limit::At(1)), ..LoopOptions::default() };
+        let config = layered(
+            "max = 3\nmin = 3\nstall_threshold = 3\n",
+            "max = 4\nmin = 4\nstall_threshold = 4\nerror_threshold = 4\nfullscreen = true\nagent_arg = ['-a', '-b']\n",
+            &[("WT_LOOP_MAX", "2"), ("WT_LOOP_MIN", "2"), ("WT_LOOP_RUN_MAX", "99")],
+            flags,
+        )
+        .unwrap();
+        let o = &config.options;
+        assert_eq!((o.max, o.min), (Some(Limit::At(1)), Some(2)));
+        assert_eq!((o.stall_threshold, o.error_threshold), (Some(Limit::At(3)), Some(Limit::At(4))));
+        assert_eq!(o.agent_arg, ["-a", "-b"]);
+        assert_eq!(config.launch.fullscreen, Some(true));
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_with_its_place() {
+        for (repository, user, said) in [
+            ("harness = 'x'\n", "", "a repository cannot set harness"),
+            ("allow_all = true\n", "", "a repository cannot set allow_all"),
+            ("agent_arg = ['x']\n", "", "a repository cannot set agent_arg"),
+            ("prompt_template = '/x'\n", "", "a repository cannot set prompt_template"),
+            ("stal_threshold = 1\n", "", "unknown key stal_threshold; did you mean stall_threshold?"),
+            ("", "max = 'ten'\n", "'ten'"),
+            ("", "max = \n", "line 1, column"),
+            ("", "max = -3\n", "max"),
+        ] {
+            let error = layered(repository, user, &[], LoopOptions::default()).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+            assert_eq!(error.exit(), crate::error::Exit::Usage);
+            assert!(error.to_string().contains(".toml"), "{error}");
+        }
+        let error = layered("", "", &[("WT_LOOP_DONE", "maybe")], LoopOptions::default()).unwrap_err();
+        assert!(error.to_string().starts_with("WT_LOOP_DONE: "), "{error}");
+    }
+
+    #[test]
+    fn every_harmless_key_is_a_key() {
+        for key in HARMLESS {
+            assert!(keys().iter().any(|known| known == key), "{key}");
+        }
+    }
+
+    #[test]
+    fn the_criterion_follows_tasks_md_unless_it_is_named() {
+        let resolve = |done, tasks| {
+            let options = LoopOptions { done, ..LoopOptions::default() };
+            let spec = Config { options, ..Config::default() }.resolve(work(), tasks, &START).unwrap();
+            (spec.done, spec.promise.is_some())
+        };
+        assert_eq!(resolve(None, TasksFile::Present(AtStart::Some)), (Done::Tasks, true));
+        assert_eq!(resolve(None, TasksFile::Missing), (Done::Manual, true));
+        assert_eq!(resolve(Some(Done::Manual), TasksFile::Present(AtStart::Some)), (Done::Manual, false));
+        assert_eq!(resolve(Some(Done::Tasks), TasksFile::Missing), (Done::Tasks, true));
+    }
+
+    #[test]
+    fn min_over_max_and_an_empty_task_are_refused() {
+        let options = LoopOptions { max: Some(Limit::At(2)), min: Some(3), ..LoopOptions::default() };
+        let resolved = Config { options, ..Config::default() }.resolve(work(), TasksFile::Missing, &START);
+        assert!(resolved.unwrap_err().to_string().contains("--min 3 is more than --max 2"));
+        let empty = Work { task: " \n".into(), ..work() };
+        assert!(Config::default().resolve(empty, TasksFile::Missing, &START).is_err());
+    }
+}

@@ -1,0 +1,340 @@
+//! The loop. [`Engine::iterate`] is the plot: prompt, agent, what changed, done?, go on?
+//!
+//! Decisions are pure functions of facts ([`decide`]); what is read for the prompt is gathered in [`brief`]; the agent's
+//! output goes its way in [`watch`]. An iteration is on disk when its agent has ended, before any gate is asked. The state in
+//! memory is the truth while the loop runs: whatever the agent does to the file is written over.
+
+pub mod brief;
+pub mod decide;
+mod story;
+mod watch;
+
+use std::time::{Duration, Instant};
+
+use crate::agent::{Agent, Invocation};
+use crate::config::LoopSpec;
+use crate::environment::Environment;
+use crate::error::{Doing, Error, Exit, Result};
+use crate::files;
+use crate::gates::{self, Rejection};
+use crate::log::{Log, Opening};
+use crate::options::{Done, Progress};
+use crate::process::{Deadlines, Ended, Interrupt, Job, Report, Signals, supervise};
+use crate::promise::{Promise, Scanner};
+use crate::registry::Registry;
+use crate::session::Running;
+use crate::state::{ExitReason, Iteration, LeftRunning, State, Status, now_text};
+use crate::term::stage::{Live, Stage};
+use crate::term::title::Title;
+use crate::worktree::{Changes, Snapshot, Worktree};
+use decide::{Claim, Completion, Ending, Facts, Next, Stop, decide, to_check};
+use watch::{Tail, Watch};
+
+/// How long an agent's tree may take to end after TERM.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A loop that has the right to run.
+pub struct Engine<'a> {
+    worktree: &'a Worktree,
+    env: &'a Environment,
+    spec: &'a LoopSpec,
+    signals: &'a Signals,
+    agent: Invocation,
+    state: State,
+    log: Log,
+    stage: Stage,
+    began: Instant,
+    failures: u64,
+    idle: u64,
+    last_failure: Option<String>,
+    /// Held until the loop is over.
+    _running: Running,
+}
+
+/// What an agent did in one iteration.
+struct Work {
+    started: String,
+    ended: String,
+    report: Report,
+    promised: bool,
+    tail: Tail,
+}
+
+impl<'a> Engine<'a> {
+    /// Takes over a loop whose state is prepared and whose lock is held.
+    pub fn new(
+        worktree: &'a Worktree,
+        env: &'a Environment,
+        spec: &'a LoopSpec,
+        signals: &'a Signals,
+        state: State,
+        running: Running,
+    ) -> Result<Self> {
+        let agent = Agent::named(&spec.harness)?.invocation(spec, env, &worktree.root)?;
+        let opening = if state.iterations.is_empty() { Opening::Fresh } else { Opening::GoOn };
+        let log = Log::open(&worktree.log(), opening).doing("open", &worktree.log())?;
+        let last_failure = state.iterations.last().and_then(brief::failure_of);
+        let (stage, began) = (Stage::new(), Instant::now());
+        Ok(Self { worktree, env, spec, signals, agent, state, log, stage, began, failures: 0, idle: 0, last_failure, _running: running })
+    }
+
+    /// Runs the loop to its end and returns what the process is to exit with.
+    pub fn run(mut self) -> Result<Exit> {
+        let ending = match self.begin().and_then(|()| self.iterate()) {
+            Ok(ending) => ending,
+            Err(error) => {
+                let reason = error.to_string();
+                self.end(&Ending { status: Status::Stopped, exit: error.exit(), reason })?;
+                return Err(error);
+            }
+        };
+        self.end(&ending)?;
+        Ok(ending.exit)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let pid = std::process::id();
+        self.state.status = Status::Running;
+        self.state.status_reason = None;
+        self.state.exit_code = None;
+        self.state.ended_at = None;
+        self.state.terminal_pid = i32::try_from(pid).ok();
+        self.state.current_iteration = self.state.last_recorded() + 1;
+        self.save()?;
+        let pid_file = self.worktree.pid_file();
+        files::replace(&pid_file, format!("{pid}\n").as_bytes()).doing("write", &pid_file)
+    }
+
+    fn iterate(&mut self) -> Result<Ending> {
+        let mut before = self.worktree.snapshot()?;
+        loop {
+            let prompt = self.announce()?;
+            let work = self.let_agent_work(&prompt)?;
+            let changed = self.what_changed(&before);
+            let facts = self.record(&work, changed.as_ref().ok().map(|(_, changes)| changes))?;
+            before = changed?.0;
+
+            let facts = match to_check(&facts, self.spec) {
+                Some(claim) => Facts { completion: self.ask_the_gates(claim), ..facts },
+                None => facts,
+            };
+            self.tell_of(&facts);
+            match decide(&facts, self.spec) {
+                Next::End(ending) => return Ok(ending),
+                Next::GoOn { pause } => self.go_on(pause)?,
+            }
+            if let Some(stop) = self.stop_asked() {
+                return Ok(decide::stopped(stop));
+            }
+        }
+    }
+
+    /// Says which iteration begins, and returns its prompt.
+    fn announce(&mut self) -> Result<String> {
+        let n = self.state.current_iteration;
+        self.log.keep_in_place().doing("open", &self.worktree.log())?;
+        self.stage.set_title(&self.worktree.name(), self.spec.label.as_deref(), Title::Iteration { n, max: self.spec.max.number() });
+        self.say(&story::begins(n, self.spec));
+        brief::prompt(self.worktree, self.spec, &self.state, n, self.last_failure.as_deref())
+    }
+
+    fn let_agent_work(&mut self, prompt: &str) -> Result<Work> {
+        let job = Job {
+            program: self.agent.program.clone(),
+            args: self.agent.args.clone(),
+            env: self.agent_environment(),
+            cwd: self.worktree.root.clone(),
+            grace: GRACE,
+            lock: self.worktree.guard_lock(),
+            input: prompt.len(),
+        };
+        let deadlines = Deadlines { total: self.spec.iteration_timeout, idle: self.spec.idle_timeout };
+        let what = format!("{}/{}", self.state.current_iteration, self.spec.max);
+        self.stage.set_live(Some(Live { what, since: Some(Instant::now()), tokens: 0 }));
+        let scanner = self.spec.promise.as_deref().map(|token| Scanner::new(&Promise::new(token)));
+        let started = now_text();
+        let (log, stage) = (&mut self.log, &mut self.stage);
+        let mut watch = Watch { log, stage, streaming: self.spec.stream, scanner, tail: Tail::default() };
+        let report = supervise(&job, prompt.as_bytes(), deadlines, self.signals, &mut watch)
+            .map_err(|error| Error::new(format!("cannot supervise the agent: {}", crate::error::reason(&error))))?;
+        let ended = now_text();
+        let (promised, tail) = (watch.scanner.is_some_and(|scanner| scanner.found()), watch.tail);
+        self.stage.end_stream();
+        self.stage.set_live(None);
+        Ok(Work { started, ended, report, promised, tail })
+    }
+
+    fn what_changed(&self, before: &Snapshot) -> Result<(Snapshot, Changes)> {
+        let after = self.worktree.snapshot()?;
+        let changes = self.worktree.changes(before, &after)?;
+        Ok((after, changes))
+    }
+
+    /// Puts the iteration into the history, on disk where a gate or an end may come before the next one, and counts.
+    fn record(&mut self, work: &Work, changes: Option<&Changes>) -> Result<Facts> {
+        let ended = reason_of(&work.report.ended);
+        let changes = changes.cloned().unwrap_or_default();
+        let progress = match self.spec.progress {
+            Progress::Commits => !changes.commits.is_empty(),
+            Progress::Changes => !changes.commits.is_empty() || changes.files > 0,
+        };
+        let n = self.state.current_iteration;
+        let iteration = Iteration {
+            n,
+            started: work.started.clone(),
+            ended: work.ended.clone(),
+            exit_code: work.report.code,
+            exit_reason: Some(ended),
+            promise_found: work.promised,
+            commits: changes.commits,
+            files_changed: changes.files,
+            attempts: 1,
+            timed_out: ended == ExitReason::TimedOut,
+            left_running: work.report.survivors.iter().map(|s| LeftRunning { pid: s.pid, name: s.name.clone() }).collect(),
+            ..Iteration::default()
+        };
+        self.last_failure = brief::failure_with_output(&iteration, &work.tail.text());
+        self.failures = if ended.is_failure() { self.failures + 1 } else { 0 };
+        self.idle = match (progress, ended) {
+            (true, _) => 0,
+            (false, ExitReason::NotStarted) => self.idle,
+            (false, _) => self.idle + 1,
+        };
+        for line in story::trouble(&work.report, self.log.trouble()) {
+            self.say(&line);
+        }
+        self.state.iterations.push(iteration);
+        let promised = work.promised && ended == ExitReason::Completed;
+        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
+        let stop = self.stop_asked();
+        let elapsed = self.began.elapsed();
+        let facts = Facts { n, ended, stop, completion, failures: self.failures, idle: self.idle, elapsed };
+        if to_check(&facts, self.spec).is_some() {
+            self.save()?;
+        }
+        Ok(facts)
+    }
+
+    /// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
+    fn claim(&self, promised: bool, ended: ExitReason) -> Option<Claim> {
+        let by_tasks = self.spec.done == Done::Tasks && ended != ExitReason::Interrupted;
+        // A tasks.md that the agent made unreadable claims nothing.
+        let found = if by_tasks { brief::tasks(self.worktree, self.spec).ok().flatten() } else { None };
+        if found.is_some_and(|found| found.tasks.all_closed()) {
+            return Some(Claim::Tasks);
+        }
+        promised.then_some(Claim::Promise)
+    }
+
+    /// Asks the gates and writes down what they said.
+    fn ask_the_gates(&mut self, claim: Claim) -> Completion {
+        let verdict = self.gates();
+        if let Some(iteration) = self.state.iterations.last_mut() {
+            iteration.done_check = verdict.is_ok();
+            iteration.validation = verdict.as_ref().err().cloned();
+        }
+        match verdict {
+            Ok(()) => Completion::Accepted(claim),
+            Err(rejection) => {
+                self.say(&story::rejected(&rejection));
+                Completion::Rejected
+            }
+        }
+    }
+
+    fn gates(&self) -> Result<(), Rejection> {
+        if self.spec.change_id.is_none() && self.spec.done != Done::Tasks {
+            return Ok(());
+        }
+        match brief::tasks(self.worktree, self.spec) {
+            Ok(found) => gates::tasks::check(found.as_ref().map(|found| &found.tasks), self.spec.tasks_at_start),
+            Err(error) => Err(Rejection { gate: "tasks".into(), detail: format!("The tasks cannot be read: {error}.") }),
+        }
+    }
+
+    /// Says how the iteration ended.
+    fn tell_of(&mut self, facts: &Facts) {
+        let tasks = brief::tasks(self.worktree, self.spec).ok().flatten();
+        if let Some(iteration) = self.state.iterations.last() {
+            let line = story::ended(iteration, self.spec, tasks.as_ref().map(|found| &found.tasks), facts);
+            self.say(&line);
+        }
+    }
+
+    /// One write for the iteration that ended and the one that begins.
+    fn go_on(&mut self, pause: Duration) -> Result<()> {
+        self.state.current_iteration += 1;
+        self.save()?;
+        if !pause.is_zero() {
+            self.say(&story::pauses(pause));
+            self.signals.sleep(pause);
+        }
+        Ok(())
+    }
+
+    /// Writes the end down, takes our files away and lets the next loop in.
+    fn end(&mut self, ending: &Ending) -> Result<()> {
+        self.state.status = ending.status;
+        self.state.status_reason = Some(ending.reason.clone());
+        self.state.exit_code = Some(i32::from(ending.exit.code()));
+        self.state.ended_at = Some(now_text());
+        self.state.current_iteration = self.state.last_recorded();
+        let title = Title::Ended { status: ending.status.word() };
+        self.stage.set_title(&self.worktree.name(), self.spec.label.as_deref(), title);
+        self.say(&story::ends(ending, &self.state, self.began.elapsed()));
+        let saved = self.save();
+        let _ = files::remove(&self.worktree.stop_request());
+        let _ = files::remove(&self.worktree.pid_file());
+        saved
+    }
+
+    /// Writes the state; where the worktree cannot take it, the user's own folder keeps it.
+    fn save(&mut self) -> Result<()> {
+        let path = self.worktree.state();
+        let Err(error) = self.state.save(&path).doing("write", &path) else { return Ok(()) };
+        match Registry::of(self.env).rescue(&self.worktree.root, &mut self.state) {
+            Ok(kept) => Err(error.hint(format!("the whole state is kept in {}", kept.display()))),
+            Err(_) => Err(error),
+        }
+    }
+
+    /// Who asked for the end: a request beside the signal tells `wt-loop stop` from a bare one.
+    fn stop_asked(&self) -> Option<Stop> {
+        let interrupt = self.signals.interrupt()?;
+        let request = files::read(&self.worktree.stop_request()).ok().flatten().unwrap_or_default();
+        Some(match interrupt {
+            Interrupt::Terminate if request == self.state.loop_id.as_bytes() => Stop::Command,
+            other => Stop::Signal(other.name()),
+        })
+    }
+
+    /// A line for the log and for whoever watches.
+    fn say(&mut self, line: &story::Line) {
+        self.log.line(&line.plain);
+        let styled = line.styled(self.stage.glyphs());
+        self.stage.narrate(&styled);
+    }
+
+    /// The shell's environment with what the agent may want to know of the loop, and without what would disturb it.
+    fn agent_environment(&self) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+        let mut env = self.env.clone();
+        env.remove("CLAUDECODE");
+        env.set("WT_LOOP_RUN", "1");
+        env.set("WT_LOOP_RUN_ITERATION", self.state.current_iteration.to_string());
+        env.set("WT_LOOP_RUN_MAX", u64::from(self.spec.max).to_string());
+        env.set("WT_LOOP_RUN_STATE", self.worktree.state());
+        env.set("WT_LOOP_RUN_CHANGE", self.spec.change_id.clone().unwrap_or_default());
+        env.set("PWD", &self.worktree.root);
+        env.pairs().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+fn reason_of(ended: &Ended) -> ExitReason {
+    match ended {
+        Ended::Exited(0) => ExitReason::Completed,
+        Ended::Exited(_) | Ended::Signalled(_) | Ended::GuardLost => ExitReason::Failed,
+        Ended::TimedOut(_) => ExitReason::TimedOut,
+        Ended::Interrupted => ExitReason::Interrupted,
+        Ended::NotStarted(_) => ExitReason::NotStarted,
+    }
+}

@@ -1,0 +1,203 @@
+//! What touches files: the only place that replaces one.
+//!
+//! A file is replaced whole (write, fsync, rename, fsync of the directory) or appended to; a reader never sees
+//! half of one. Files that we make are 0600 and directories 0700. Nothing is written or read through a symbolic
+//! link: the last component is opened with `O_NOFOLLOW`, and a directory of ours that is a link is refused.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+/// The suffix of a file that is being written and not yet in its place.
+const UNFINISHED: &str = ".tmp";
+
+/// Puts `bytes` in the place of `path`, so that a reader finds the old content or the new and a crash loses neither.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let dir = parent(path)?;
+    private_dir(dir)?;
+    refuse_link(path)?;
+    let mut prefix = path.file_name().unwrap_or_default().to_os_string();
+    prefix.push(".");
+    let mut unfinished = tempfile::Builder::new().prefix(&prefix).suffix(UNFINISHED).tempfile_in(dir)?;
+    unfinished.write_all(bytes)?;
+    unfinished.as_file().sync_all()?;
+    unfinished.persist(path).map_err(|error| error.error)?;
+    sync_dir(dir)
+}
+
+/// Opens `path` for appending, made if missing.
+pub fn append(path: &Path) -> io::Result<File> {
+    private_dir(parent(path)?)?;
+    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(O_NOFOLLOW).open(path)
+}
+
+/// Appends `text` as lines of its own, in one write, so that two who append at once do not mix.
+pub fn append_line(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = append(path)?;
+    file.write_all(format!("{}\n", text.trim_end()).as_bytes())?;
+    file.sync_all()
+}
+
+/// Opens an existing regular file for reading; `None` where there is none.
+pub fn open(path: &Path) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    // Without O_NONBLOCK a planted named pipe would hold us until somebody writes to it.
+    options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if file.metadata()?.is_file() {
+        Ok(Some(file))
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+/// The whole content of `path`; `None` where there is no such file.
+pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let Some(mut file) = open(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// Removes `path`; that it is gone already is no error.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if !is_absent(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes `dir` and what is missing above it, private to the user; a symbolic link in its place is refused.
+pub fn private_dir(dir: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(dir) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{} is not a directory", dir.display()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(0o700).create(dir)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Moves a file that cannot be understood out of the way, under a name that says so, and returns that name.
+pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ").to_string();
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".broken-{stamp}"));
+    let aside = path.with_file_name(name);
+    fs::rename(path, &aside)?;
+    sync_dir(parent(path)?)?;
+    Ok(aside)
+}
+
+/// Turns `path` into `path.1`, `path.1` into `path.2` and so on; `keep` of them stay.
+pub fn rotate(path: &Path, keep: u32) -> io::Result<()> {
+    if !path.try_exists()? {
+        return Ok(());
+    }
+    for n in (1..keep).rev() {
+        match fs::rename(numbered(path, n), numbered(path, n + 1)) {
+            Err(error) if !is_absent(&error) => return Err(error),
+            _ => {}
+        }
+    }
+    fs::rename(path, numbered(path, 1))
+}
+
+/// Removes what writers that died left unfinished beside `path`.
+pub fn sweep_unfinished(path: &Path) -> io::Result<()> {
+    let (dir, name) = (parent(path)?, path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    for entry in fs::read_dir(dir)?.flatten() {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        if found.starts_with(&format!("{name}.")) && found.ends_with(UNFINISHED) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn numbered(path: &Path, n: u32) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(format!(".{n}"));
+    PathBuf::from(name)
+}
+
+fn refuse_link(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link, and those are not followed"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn parent(path: &Path) -> io::Result<&Path> {
+    path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a file needs a directory"))
+}
+
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_replaced_file_is_whole_and_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sub/state.json");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(read(&path).unwrap().unwrap(), b"two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing unfinished is left");
+    }
+
+    #[test]
+    fn links_are_neither_written_nor_read_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let (secret, link) = (dir.path().join("secret"), dir.path().join("link"));
+        fs::write(&secret, "s").unwrap();
+        symlink(&secret, &link).unwrap();
+        assert!(replace(&link, b"x").is_err());
+        assert!(append(&link).is_err());
+        assert!(read(&link).is_err());
+        symlink(dir.path(), dir.path().join("linked")).unwrap();
+        assert!(replace(&dir.path().join("linked/file"), b"x").is_err());
+        assert_eq!(fs::read(&secret).unwrap(), b"s");
+    }
+
+    #[test]
+    fn rotation_keeps_as_many_as_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        for n in 0..6 {
+            rotate(&path, 3).unwrap();
+            fs::write(&path, n.to_string()).unwrap();
+        }
+        let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        assert_eq!([read("log"), read("log.1"), read("log.2"), read("log.3")], ["5", "4", "3", "2"]);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn a_named_pipe_in_a_files_place_is_refused_without_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pipe");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(read(&path).is_err());
+    }
+}

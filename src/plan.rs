@@ -1,0 +1,129 @@
+//! From what was typed to a loop that could run: the task, the change, the criterion, the agent, all looked at once before
+//! anything is written.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::agent::{Agent, Invocation};
+use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work};
+use crate::engine::brief;
+use crate::environment::Environment;
+use crate::error::{Doing, Error, Result};
+use crate::gates::tasks::AtStart;
+use crate::layout;
+use crate::options::{Done, LaunchOptions, LoopOptions, WorkOptions};
+use crate::state::State;
+use crate::term;
+use crate::worktree::Worktree;
+
+/// What was typed, apart from the place.
+#[derive(Clone, Debug, Default)]
+pub struct Typed<'a> {
+    /// The task on the command line.
+    pub task: Option<&'a str>,
+    /// The change, already resolved.
+    pub change_id: Option<String>,
+    /// Prompt file, label.
+    pub work: WorkOptions,
+    /// The options of the loop.
+    pub options: LoopOptions,
+    /// Where it is put.
+    pub launch: LaunchOptions,
+}
+
+/// A loop that could run.
+pub struct Plan {
+    /// Every option of it.
+    pub spec: LoopSpec,
+    /// Where it is put.
+    pub launch: LaunchOptions,
+    /// The agent's exact command line.
+    pub agent: Invocation,
+}
+
+/// Resolves everything, and warns of what a person may not have meant.
+pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Defaults) -> Result<Plan> {
+    let Typed { task, change_id, work, options, launch } = typed;
+    let task = whole_task(task, work.prompt_file.as_deref())?;
+    let config = Config::load(&worktree.root, env, options, launch)?;
+    let (asked, launch) = (config.options.done, config.launch.clone());
+    let tasks = tasks_file(worktree, change_id.as_deref())?;
+    let spec = config.resolve(Work { task, change_id, label: work.label }, tasks, defaults)?;
+    let agent = Agent::named(&spec.harness)?.invocation(&spec, env, &worktree.root)?;
+    match (tasks, asked) {
+        (TasksFile::Missing, None) => term::warn("No tasks.md found, using manual done criteria"),
+        (TasksFile::Missing, Some(Done::Tasks)) => {
+            term::warn("no tasks.md found; the loop is done when there is one and all its tasks are closed");
+        }
+        _ => {}
+    }
+    Ok(Plan { spec, launch, agent })
+}
+
+/// The next prompt and the exact command line, without running or writing anything.
+pub fn dry_run(worktree: &Worktree, plan: &Plan, state: &State) -> Result<String> {
+    let n = state.last_recorded() + 1;
+    let failure = state.iterations.last().and_then(brief::failure_of);
+    let prompt = brief::prompt(worktree, &plan.spec, state, n, failure.as_deref())?;
+    let words = std::iter::once(plan.agent.program.as_os_str()).chain(plan.agent.args.iter().map(|arg| arg.as_os_str()));
+    let line: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
+    Ok(format!("{}\n\nThe prompt on its standard input:\n\n{prompt}", line.join(" ")))
+}
+
+/// File first, then what was typed.
+fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
+    let read = file.map(prompt_file).transpose()?;
+    Ok(match (read, typed) {
+        (Some(read), Some(typed)) => format!("{}\n\n{typed}", read.trim_end()),
+        (Some(read), None) => read,
+        (None, typed) => typed.unwrap_or_default().to_owned(),
+    })
+}
+
+fn prompt_file(name: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    if name == "-" {
+        io::stdin().read_to_end(&mut bytes).doing("read", Path::new("standard input"))?;
+    } else {
+        bytes = fs::read(name).doing("read the prompt file", Path::new(name))?;
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.trim().is_empty() {
+        return Err(Error::usage(format!("the prompt file {name} is empty")));
+    }
+    Ok(text)
+}
+
+fn tasks_file(worktree: &Worktree, change_id: Option<&str>) -> Result<TasksFile> {
+    let path: Option<PathBuf> = match change_id {
+        Some(_) => brief::change(worktree, change_id).map(|change| change.tasks()),
+        None => layout::find_tasks(&worktree.root),
+    };
+    let Some(path) = path else { return Ok(TasksFile::Missing) };
+    let text = layout::read_inside(&worktree.root, &path).map_err(|error| Error::new(error.to_string()))?;
+    Ok(match text.map(|text| crate::tasks::Tasks::parse(&text)) {
+        None => TasksFile::Missing,
+        Some(tasks) if tasks.is_empty() => TasksFile::Present(AtStart::None),
+        Some(_) => TasksFile::Present(AtStart::Some),
+    })
+}
+
+/// A word as one would have to type it.
+pub fn shell_word(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "-_=./:@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(safe) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_them_otherwise() {
+        assert_eq!(shell_word("--model=x"), "--model=x");
+        assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(shell_word(""), "''");
+    }
+}

@@ -1,0 +1,91 @@
+//! Short commands of our own (git, tmux): asked, answered, done; and programs that are left to themselves.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::entry;
+
+/// What a short command answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its standard output.
+    pub stdout: Vec<u8>,
+    /// Its standard error, as text.
+    pub stderr: String,
+    /// Its exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+}
+
+impl Answer {
+    /// Whether it exited with 0.
+    pub fn ok(&self) -> bool {
+        self.code == Some(0)
+    }
+}
+
+/// Runs a short command in `cwd` to its end, with nothing on its standard input, and returns what it said.
+///
+/// It has a process group of its own, so that a Ctrl-C meant for the loop does not tear an answer in two.
+pub fn answer<A: AsRef<OsStr>>(program: impl AsRef<OsStr>, args: &[A], cwd: &Path) -> io::Result<Answer> {
+    let out = Command::new(program).args(args).current_dir(cwd).stdin(Stdio::null()).process_group(0).output()?;
+    Ok(Answer {
+        stdout: out.stdout,
+        stderr: String::from_utf8_lossy(&out.stderr).into_owned(),
+        code: out.status.code(),
+    })
+}
+
+/// The program that runs now, under a name that stays good when the file is replaced by an upgrade.
+pub fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+}
+
+/// Starts `program` in a session of its own, its output going to `output`, and does not wait for it.
+pub fn spawn_detached<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, output: File) -> io::Result<Child> {
+    Command::new(own_program()?)
+        .arg0("wt-loop")
+        .arg(entry::DETACH)
+        .arg(program)
+        .args(args)
+        .current_dir(cwd)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        .spawn()
+}
+
+/// Like [`answer`], for a program that might not end: after `at_most` its whole group is killed.
+pub fn answer_within<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, at_most: Duration) -> io::Result<Answer> {
+    let (mut out, writer) = io::pipe()?;
+    let mut command = Command::new(program);
+    command.args(args).current_dir(cwd).stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).process_group(0);
+    let mut child = command.spawn()?;
+    drop(command);
+    let deadline = Instant::now() + at_most;
+    let code = loop {
+        match child.try_wait()? {
+            Some(status) => break status.code(),
+            None if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
+            None => {
+                let _ = killpg(Pid::from_raw(i32::try_from(child.id()).unwrap_or_default()), Signal::SIGKILL);
+                child.wait()?;
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+    };
+    // What is in the pipe now is the answer; a child that it left behind may hold the other end.
+    fcntl(&out, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    let mut stdout = vec![0; 64 * 1024];
+    let n = out.read(&mut stdout).unwrap_or(0);
+    stdout.truncate(n);
+    Ok(Answer { stdout, stderr: String::new(), code })
+}

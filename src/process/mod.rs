@@ -1,0 +1,52 @@
+//! The only place that spawns, signals and waits.
+//!
+//! An agent and everything it starts is one tree that the loop owns:
+//!
+//! ```text
+//! loop            subreaper; owns deadlines, signals and output      supervisor.rs, signals.rs
+//! └─ guard        session leader, subreaper; takes the tree down     guard.rs, sweep.rs
+//!    └─ shim      asks to die with the guard, resets what is         shim.rs
+//!       └ agent   inherited, becomes the agent; a process group
+//! ```
+//!
+//! - Loop and guard talk over one socket pair ([`wire`]). When the loop dies, by whatever death, the socket ends and
+//!   the guard sweeps. When the guard dies, what it owned falls to the loop, which sweeps in its stead. When both die at
+//!   once, the kernel kills the agent.
+//! - A sweep is TERM, a grace, KILL, until no descendant lives, daemons that called `setsid` included; what cannot be
+//!   killed ends it after a bound and is named.
+//! - Nothing here waits for a pipe to end: a grandchild may hold it for ever.
+//! - The program that is started again is `/proc/self/exe`, so that an upgrade overnight breaks no loop.
+//!
+//! On systems without a subreaper the same facade does what process groups and the parent's ids can do.
+
+mod command;
+mod guard;
+mod identity;
+mod shim;
+mod signals;
+mod supervisor;
+mod sweep;
+mod tree;
+mod wire;
+
+pub use command::{Answer, answer, answer_within, own_program, spawn_detached};
+pub use guard::main as guard_main;
+pub use identity::Identity;
+pub use shim::{detach_main, main as shim_main};
+pub use signals::{Interrupt, Signals};
+pub use supervisor::{Deadlines, Ended, Report, Stream, Timeout, Watcher, supervise};
+pub use sweep::Survivor;
+pub use tree::{Usage, usage};
+pub use wire::{Job, receive, send};
+
+/// How the binary is called again for work of its own; none of these is for a person.
+pub mod entry {
+    /// The guard of one agent.
+    pub const GUARD: &str = "__guard";
+    /// What becomes the agent.
+    pub const SHIM: &str = "__become";
+    /// What leaves the terminal and becomes a background loop.
+    pub const DETACH: &str = "__detach";
+    /// The built-in agent.
+    pub const REHEARSAL: &str = "__rehearsal";
+}

@@ -1,0 +1,81 @@
+//! The last step before another program: what is inherited is set right, then that program takes our place.
+//!
+//! The agent gets default signal dispositions, an empty mask, no descriptor but its three, and the kernel's word that
+//! it dies when its guard does. All of it without unsafe code: a caught signal is reset by `exec`, so catching what was
+//! inherited as ignored makes it default again.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use nix::sys::signal::SigSet;
+use nix::unistd::{close, getppid, setsid};
+
+use crate::error::reason;
+
+/// The exit code of a shim whose program could not be started; the guard has been told why.
+const NOT_STARTED: u8 = 127;
+
+/// Becomes the program that the guard names: `REPORT_FD GUARD_PID PROGRAM [ARG…]`.
+pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut number = || args.next()?.to_str()?.parse::<i32>().ok();
+    let (Some(report), Some(guard)) = (number(), number()) else { return ExitCode::from(NOT_STARTED) };
+    let Some(program) = args.next() else { return ExitCode::from(NOT_STARTED) };
+    die_with_parent();
+    if getppid().as_raw() != guard {
+        // The guard died before the kernel could be asked to tell us.
+        return ExitCode::from(NOT_STARTED);
+    }
+    // Opened again, the report ends by itself when the program takes our place.
+    let told = OpenOptions::new().write(true).open(format!("/dev/fd/{report}"));
+    reset_signals();
+    close_all_but(told.as_ref().ok());
+    let error = Command::new(program).args(args).exec();
+    if let Ok(mut told) = told {
+        let _ = told.write_all(reason(&error).as_bytes());
+    }
+    ExitCode::from(NOT_STARTED)
+}
+
+/// Leaves the terminal's session and becomes `PROGRAM [ARG…]`.
+pub fn detach_main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    let Some(program) = args.next() else { return ExitCode::FAILURE };
+    let _ = setsid();
+    reset_signals();
+    let error = Command::new(program).args(args).exec();
+    let _ = writeln!(std::io::stderr(), "wt-loop: cannot start again: {}", reason(&error));
+    ExitCode::FAILURE
+}
+
+#[cfg(target_os = "linux")]
+fn die_with_parent() {
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent() {}
+
+fn reset_signals() {
+    let caught = Arc::new(AtomicBool::new(false));
+    for number in 1..=64 {
+        if !signal_hook::consts::FORBIDDEN.contains(&number) {
+            // Some numbers belong to the C library and are refused; those are never inherited as ignored.
+            let _ = signal_hook::flag::register(number, Arc::clone(&caught));
+        }
+    }
+    let _ = SigSet::empty().thread_set_mask();
+}
+
+fn close_all_but(kept: Option<&File>) {
+    use std::os::fd::AsRawFd;
+    let kept = kept.map(AsRawFd::as_raw_fd);
+    let Ok(open) = fs::read_dir("/dev/fd") else { return };
+    let open: Vec<i32> = open.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for fd in open.into_iter().filter(|&fd| fd > 2 && Some(fd) != kept) {
+        let _ = close(fd);
+    }
+}

@@ -1,0 +1,98 @@
+//! What loop and guard say to each other over their socket.
+//!
+//! The loop first sends one [`Job`] as a line of JSON and the prompt's bytes behind it, then single-byte [`Order`]s. The
+//! guard answers with [`News`], a line of JSON each. The end of the stream is news too: the other side is dead.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::sweep::Survivor;
+
+/// One program to run under a guard.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// The program, as an absolute path.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its whole environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// How long the tree may take to end after TERM.
+    pub grace: Duration,
+    /// The lock that the guard holds as long as anything of the tree may live.
+    pub lock: PathBuf,
+    /// How many bytes of the prompt follow.
+    pub input: usize,
+}
+
+/// What the loop tells the guard to do with the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// TERM, grace, KILL.
+    Stop,
+    /// KILL now.
+    Kill,
+    /// Stop the clocks: Ctrl-Z.
+    Freeze,
+    /// Go on: `fg`.
+    Thaw,
+}
+
+impl Order {
+    /// The byte that stands for it.
+    pub const fn byte(self) -> u8 {
+        match self {
+            Order::Stop => b'S',
+            Order::Kill => b'K',
+            Order::Freeze => b'F',
+            Order::Thaw => b'T',
+        }
+    }
+
+    /// The order that a byte stands for.
+    pub const fn from_byte(byte: u8) -> Option<Self> {
+        match byte {
+            b'S' => Some(Order::Stop),
+            b'K' => Some(Order::Kill),
+            b'F' => Some(Order::Freeze),
+            b'T' => Some(Order::Thaw),
+            _ => None,
+        }
+    }
+}
+
+/// What the guard tells the loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum News {
+    /// The agent could not be started, and why.
+    NotStarted(String),
+    /// The agent ended with this code.
+    Exited(i32),
+    /// The agent was ended by this signal.
+    Signalled(i32),
+    /// Nothing of the tree lives but these.
+    Swept(Vec<Survivor>),
+}
+
+/// Sends one value as a line.
+pub fn send(mut to: impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    to.write_all(&line)
+}
+
+/// Reads one value that was sent as a line; `None` at the end.
+pub fn receive<T: for<'a> Deserialize<'a>>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+    let mut line = Vec::new();
+    match from.read_until(b'\n', &mut line)? {
+        0 => Ok(None),
+        _ => Ok(Some(serde_json::from_slice(&line)?)),
+    }
+}

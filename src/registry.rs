@@ -1,0 +1,142 @@
+//! The user's own record of loops, under `$XDG_STATE_HOME/wt-loop/`: one file for each worktree.
+//!
+//! It points `list` to the worktree, and it is the launch record: every resolved option of its last loop. What decides about
+//! commands and approvals is taken from here, never from the state file, which a repository could ship and an agent
+//! could edit. Record and state belong together by the loop's id. 0600.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::LoopSpec;
+use crate::environment::Environment;
+use crate::error::{Doing, Result};
+use crate::files;
+use crate::state::State;
+use crate::worktree::Worktree;
+
+/// What the user's side knows of the last loop of a worktree.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// The loop's id.
+    pub loop_id: String,
+    /// The repository's name.
+    pub project: String,
+    /// The worktree's top directory.
+    pub root: PathBuf,
+    /// Its own git directory.
+    pub git_dir: PathBuf,
+    /// The git directory of the repository.
+    pub common_dir: PathBuf,
+    /// Every option of the loop.
+    pub spec: LoopSpec,
+}
+
+impl Record {
+    /// The record of a loop in `worktree`.
+    pub fn new(worktree: &Worktree, loop_id: String, spec: LoopSpec) -> Self {
+        Self {
+            loop_id,
+            project: worktree.project(),
+            root: worktree.root.clone(),
+            git_dir: worktree.git_dir.clone(),
+            common_dir: worktree.common_dir.clone(),
+            spec,
+        }
+    }
+
+    /// The worktree it speaks of.
+    pub fn worktree(&self) -> Worktree {
+        Worktree { root: self.root.clone(), git_dir: self.git_dir.clone(), common_dir: self.common_dir.clone() }
+    }
+}
+
+/// The directory of records.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    dir: PathBuf,
+}
+
+impl Registry {
+    /// That of the user.
+    pub fn of(env: &Environment) -> Self {
+        Self { dir: env.state_home().join("wt-loop") }
+    }
+
+    /// Writes a record in the place of the worktree's earlier one.
+    pub fn save(&self, record: &Record) -> Result<()> {
+        let path = self.path(&record.root);
+        let written = serde_json::to_vec_pretty(record).map_err(Into::into).and_then(|bytes| files::replace(&path, &bytes));
+        written.doing("write", &path)
+    }
+
+    /// The record of the worktree at `root`.
+    pub fn load(&self, root: &Path) -> Option<Record> {
+        read(&self.path(root))
+    }
+
+    /// Every record that can be read.
+    pub fn all(&self) -> Vec<Record> {
+        self.files().iter().filter_map(|path| read(path)).collect()
+    }
+
+    /// The records whose worktree is gone: `(file, worktree)`.
+    pub fn leftovers(&self) -> Vec<(PathBuf, PathBuf)> {
+        let records = self.files().into_iter().filter_map(|path| read(&path).map(|record| (path, record.root)));
+        records.filter(|(_, root)| !root.is_dir()).collect()
+    }
+
+    /// Keeps a state that its worktree could not take; returns where.
+    pub fn rescue(&self, root: &Path, state: &mut State) -> Result<PathBuf> {
+        let path = self.path(root).with_extension("rescued-state.json");
+        let bytes = state.to_bytes().doing("write", &path)?;
+        files::replace(&path, &bytes).doing("write", &path)?;
+        Ok(path)
+    }
+
+    /// Where the output of a loop in the background goes until it has reported in.
+    pub fn launch_output(&self, root: &Path) -> PathBuf {
+        self.path(root).with_extension("launch.log")
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.dir.join("loops")) else { return Vec::new() };
+        let is_record = |name: &str| name.ends_with(".json") && !name.contains(".rescued-");
+        let paths = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_record));
+        paths.map(|entry| entry.path()).collect()
+    }
+
+    /// A name that a person recognises, and a hash that keeps two worktrees of one name apart.
+    fn path(&self, root: &Path) -> PathBuf {
+        let name: String = root.file_name().unwrap_or_default().to_string_lossy().chars().map(tame).take(40).collect();
+        self.dir.join("loops").join(format!("{name}-{:016x}.json", fnv1a(root.as_os_str().as_bytes())))
+    }
+}
+
+fn read(path: &Path) -> Option<Record> {
+    serde_json::from_slice(&files::read(path).ok()??).ok()
+}
+
+fn tame(c: char) -> char {
+    if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }
+}
+
+/// The same on every machine and in every version, which the standard library's hash does not promise.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_worktrees_of_one_name_are_kept_apart() {
+        let registry = Registry { dir: "/state".into() };
+        let (a, b) = (registry.path(Path::new("/a/x y")), registry.path(Path::new("/b/x y")));
+        assert_ne!(a, b);
+        assert!(a.to_str().unwrap().starts_with("/state/loops/x_y-"), "{a:?}");
+    }
+}

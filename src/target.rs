@@ -1,0 +1,123 @@
+//! Which loop is meant: the one of this worktree, or the one that a name leads to.
+//!
+//! A name is first a change of this worktree, then another worktree of the repository by directory name or branch, then a change
+//! that a loop of another worktree works on. A name that fits two of the same kind is an error that lists them.
+
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::layout::{Layout, ResolveError};
+use crate::registry::{Record, Registry};
+use crate::view::View;
+use crate::worktree::{Sibling, Worktree};
+
+/// A place to work in, and perhaps the change to work on.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The worktree.
+    pub worktree: Worktree,
+    /// The change; `None` where only a worktree was named.
+    pub change_id: Option<String>,
+}
+
+/// Where a new loop is to run.
+pub fn for_start(cwd: &Path, name: Option<&str>) -> Result<Target> {
+    let here = Worktree::find(cwd)?;
+    let Some(name) = name else { return Ok(Target { worktree: here, change_id: None }) };
+    if let Some(change_id) = change_here(&here, name)? {
+        return Ok(Target { worktree: here, change_id: Some(change_id) });
+    }
+    match sibling(&here, name)? {
+        Some(root) => Ok(Target { worktree: Worktree::find(&root)?, change_id: None }),
+        None => Err(unknown(&here, name)),
+    }
+}
+
+/// The change of this worktree that `name` means, which must be one.
+pub fn change(worktree: &Worktree, name: &str) -> Result<String> {
+    let root = &worktree.root;
+    Layout::detect(root).resolve(root, name).map(|change| change.id).map_err(|error| told(&error))
+}
+
+/// The loop that a reader means.
+pub fn of_loop(cwd: &Path, env: &Environment, name: Option<&str>) -> Result<View> {
+    let here = Worktree::find(cwd)?;
+    let Some(name) = name else { return View::of(&here)?.ok_or_else(|| no_loop(&here)) };
+    let change_id = change_here(&here, name)?;
+    if change_id.is_some()
+        && let Some(view) = View::of(&here)?.filter(|view| view.state.change_id == change_id)
+    {
+        return Ok(view);
+    }
+    if let Some(root) = sibling(&here, name)? {
+        let there = Worktree::find(&root)?;
+        return View::of(&there)?.ok_or_else(|| no_loop(&there));
+    }
+    match elsewhere(&here, env, change_id.as_deref().unwrap_or(name))? {
+        Some(view) => Ok(view),
+        None if change_id.is_some() => Err(Error::new(format!("no loop works on the change '{name}'"))
+            .hint(format!("wt-loop start {name} \"what is to be done\""))),
+        None => Err(unknown(&here, name)),
+    }
+}
+
+fn change_here(here: &Worktree, name: &str) -> Result<Option<String>> {
+    match Layout::detect(&here.root).resolve(&here.root, name) {
+        Ok(change) => Ok(Some(change.id)),
+        Err(ResolveError::Unknown { .. } | ResolveError::Invalid { .. }) => Ok(None),
+        Err(error) => Err(told(&error)),
+    }
+}
+
+fn sibling(here: &Worktree, name: &str) -> Result<Option<PathBuf>> {
+    let siblings = here.siblings()?;
+    let named = |sibling: &&Sibling| sibling.root.file_name().is_some_and(|found| found == name);
+    let on_branch = |sibling: &&Sibling| sibling.branch.as_deref() == Some(name);
+    let mut found: Vec<PathBuf> = siblings.iter().filter(named).map(|sibling| sibling.root.clone()).collect();
+    if found.is_empty() {
+        found = siblings.iter().filter(on_branch).map(|sibling| sibling.root.clone()).collect();
+    }
+    one(name, "worktree", found, |root| root.display().to_string())
+}
+
+fn elsewhere(here: &Worktree, env: &Environment, name: &str) -> Result<Option<View>> {
+    let ours = |record: &Record| record.common_dir == here.common_dir && record.root != here.root;
+    let works_on = |view: &View| view.state.change_id.as_deref().is_some_and(|id| id == name || id.starts_with(name));
+    let records = Registry::of(env).all().into_iter().filter(ours);
+    let views = records.filter_map(|record| View::of(&record.worktree()).ok().flatten()).filter(works_on).collect();
+    one(name, "loop", views, |view: &View| view.worktree.root.display().to_string())
+}
+
+/// The only one of its kind, or an error that lists them.
+fn one<T>(name: &str, kind: &str, mut found: Vec<T>, show: impl Fn(&T) -> String) -> Result<Option<T>> {
+    if found.len() > 1 {
+        let all: Vec<String> = found.iter().map(show).collect();
+        return Err(Error::usage(format!("'{name}' fits more than one {kind}: {}", all.join(", "))));
+    }
+    Ok(found.pop())
+}
+
+fn no_loop(worktree: &Worktree) -> Error {
+    Error::new(format!("no loop has run in {}", worktree.root.display())).hint("wt-loop start \"what is to be done\"")
+}
+
+fn unknown(here: &Worktree, name: &str) -> Error {
+    let changes = Layout::detect(&here.root).changes(&here.root).unwrap_or_default();
+    let siblings = here.siblings().unwrap_or_default();
+    let worktrees = siblings.iter().filter_map(|sibling| sibling.root.file_name()).map(|name| name.to_string_lossy().into_owned());
+    let known: Vec<String> = changes.into_iter().chain(worktrees).collect();
+    let error = Error::usage(format!("no change and no worktree called '{name}'; found: {}", known.join(", ")));
+    match crate::nearest::nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => error.hint(format!("did you mean {near}?")),
+        None => error,
+    }
+}
+
+fn told(error: &ResolveError) -> Error {
+    let told = Error::usage(error.to_string());
+    match error {
+        ResolveError::Unknown { nearest: Some(near), .. } => told.hint(format!("did you mean {near}?")),
+        _ => told,
+    }
+}

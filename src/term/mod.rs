@@ -1,0 +1,94 @@
+//! What a person sees: the only place that prints.
+//!
+//! stdout is the answer, stderr the narration. Colour and symbols are for terminals; anstream takes them out elsewhere and
+//! honours `NO_COLOR` and `CLICOLOR_FORCE`. A closed pipe is not an error, and a terminal that is gone ends nothing.
+
+pub mod filter;
+pub mod human;
+pub mod report;
+pub mod stage;
+pub mod table;
+pub mod title;
+
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use terminal_size::terminal_size_of;
+
+use crate::error::{Doing, Error, Result};
+use crate::state::Status;
+use filter::plain;
+use human::Glyphs;
+
+/// For what matters most.
+pub const BOLD: Style = Style::new().bold();
+/// For what matters least.
+pub const DIM: Style = Style::new().dimmed();
+/// For what went well.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// For what wants attention.
+pub const WARN: Style = AnsiColor::Yellow.on_default();
+/// For what went wrong.
+pub const BAD: Style = AnsiColor::Red.on_default();
+
+/// Text in a style.
+pub fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// The style of a status.
+pub const fn status_style(status: Status) -> Style {
+    match status {
+        Status::Starting | Status::Running => AnsiColor::Cyan.on_default(),
+        Status::Done => GOOD,
+        Status::Stuck | Status::Stalled => BAD,
+        Status::Stopped => WARN,
+    }
+}
+
+/// Prints the answer of a command.
+pub fn answer(text: &str) -> Result<()> {
+    let mut stdout = anstream::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).doing("write", "standard output".as_ref()),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a line of narration; that nobody can read it is no reason to stop.
+pub fn narrate(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
+/// Prints `wt-loop: warning: …`.
+pub fn warn(what: &str) {
+    narrate(&format!("{} {what}", paint(WARN, "wt-loop: warning:")));
+}
+
+/// Prints an error and its hints. The one message that a specification words has no prefix before it.
+pub fn error(error: &Error) {
+    let message = plain(&error.to_string());
+    if message.starts_with(char::is_uppercase) {
+        narrate(&message);
+    } else {
+        narrate(&format!("{} {message}", paint(BAD, "wt-loop:")));
+    }
+    for hint in error.hints() {
+        narrate(&format!("{} {}", paint(GOOD, "hint:"), plain(hint)));
+    }
+}
+
+/// The width to fit an answer into; `None` where it does not go to a terminal.
+pub fn width() -> Option<usize> {
+    terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// Symbols on a terminal that can show them, plain characters elsewhere.
+pub fn glyphs() -> Glyphs {
+    if io::stdout().is_terminal() { Glyphs::Unicode } else { Glyphs::Ascii }
+}
+
+/// What `wt-loop` asks to be answered by one of these before it goes on.
+pub fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}

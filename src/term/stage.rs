@@ -1,0 +1,237 @@
+//! Where a running loop is seen: the agent's stream, and on a terminal one live line under it.
+//!
+//! On a terminal the stream is filtered (text, line ends, colours) and shown line by line, so that the live line can stand
+//! below it; the line that is not yet ended is part of the live line. Elsewhere every byte is passed on as it comes. A
+//! terminal or a pipe that is gone is written to no more; the loop goes on.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use terminal_size::terminal_size_of;
+
+use super::filter::{Filter, plain};
+use super::human::{self, Glyphs};
+use super::table::cut;
+use super::title::{self, Title};
+use super::{DIM, paint};
+
+/// A line longer than this is shown before it ends.
+const LONGEST_HELD: usize = 8 * 1024;
+/// The live line is drawn anew at most this often.
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// What the live line says beside the agent's last words.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// `3/10`.
+    pub what: String,
+    /// What the time is counted from.
+    pub since: Option<Instant>,
+    /// Tokens so far.
+    pub tokens: u64,
+}
+
+/// The standard output and error of a running loop.
+pub struct Stage {
+    out: Side,
+    err: Side,
+    filter: Filter,
+    held: Vec<u8>,
+    last_line: String,
+    mid_line: bool,
+    live: Option<Live>,
+    drawn: bool,
+    drawn_at: Option<Instant>,
+}
+
+/// One of the two, and what it leads to.
+struct Side {
+    kind: Kind,
+    open: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Terminal,
+    Elsewhere,
+}
+
+impl Side {
+    fn of(stream: &impl IsTerminal) -> Self {
+        Self { kind: if stream.is_terminal() { Kind::Terminal } else { Kind::Elsewhere }, open: true }
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.kind == Kind::Terminal
+    }
+
+    fn write(&mut self, mut to: impl Write, bytes: &[u8]) {
+        if self.open && to.write_all(bytes).and_then(|()| to.flush()).is_err() {
+            self.open = false;
+        }
+    }
+}
+
+impl Stage {
+    /// The stage of this process.
+    pub fn new() -> Self {
+        Self {
+            out: Side::of(&io::stdout()),
+            err: Side::of(&io::stderr()),
+            filter: Filter::new(),
+            held: Vec::new(),
+            last_line: String::new(),
+            mid_line: false,
+            live: None,
+            drawn: false,
+            drawn_at: None,
+        }
+    }
+
+    /// Symbols for the narration.
+    pub fn glyphs(&self) -> Glyphs {
+        if self.err.is_terminal() { Glyphs::Unicode } else { Glyphs::Ascii }
+    }
+
+    /// How often the live line wants to be drawn; `None` where there is no terminal for it.
+    pub fn interval(&self) -> Option<Duration> {
+        (self.err.is_terminal() && self.live.is_some()).then_some(Duration::from_secs(1))
+    }
+
+    /// Shows a piece of the agent's output.
+    pub fn stream(&mut self, bytes: &[u8]) {
+        if !self.out.is_terminal() {
+            self.out.write(io::stdout(), bytes);
+            return;
+        }
+        let mut filter = std::mem::take(&mut self.filter);
+        filter.feed(bytes, &mut self.held);
+        self.filter = filter;
+        self.show_whole_lines();
+    }
+
+    /// Notes what the agent said last where its output is not shown.
+    pub fn note(&mut self, bytes: &[u8]) {
+        let mut text = Vec::new();
+        Filter::new().feed(&bytes[bytes.len().saturating_sub(1024)..], &mut text);
+        self.remember(&text);
+    }
+
+    /// Ends the stream of an iteration: what is held is shown, and colours that were left on are off again.
+    pub fn end_stream(&mut self) {
+        let mut filter = std::mem::take(&mut self.filter);
+        filter.finish(&mut self.held);
+        if !self.held.is_empty() || self.mid_line {
+            self.held.push(b'\n');
+        }
+        self.show_whole_lines();
+        self.last_line.clear();
+    }
+
+    /// Prints a line of narration above the live line.
+    pub fn narrate(&mut self, line: &str) {
+        self.erase();
+        if self.err.open {
+            let written = writeln!(anstream::stderr(), "{line}");
+            self.err.open = written.is_ok();
+        }
+        self.draw();
+    }
+
+    /// Sets the live line, or takes it away.
+    pub fn set_live(&mut self, live: Option<Live>) {
+        self.erase();
+        self.live = live;
+        self.drawn_at = None;
+        self.draw();
+    }
+
+    /// Draws the live line as it is now.
+    pub fn tick(&mut self) {
+        self.drawn_at = None;
+        self.erase();
+        self.draw();
+    }
+
+    /// Takes the live line off the screen until the next tick.
+    pub fn suspend(&mut self) {
+        self.erase();
+    }
+
+    /// Sets the title of the terminal's window.
+    pub fn set_title(&mut self, name: &str, label: Option<&str>, what: Title) {
+        let sequence = title::escape(&title::title(name, label, what));
+        if self.err.is_terminal() {
+            self.err.write(io::stderr(), sequence.as_bytes());
+        } else if self.out.is_terminal() {
+            self.out.write(io::stdout(), sequence.as_bytes());
+        }
+    }
+
+    fn show_whole_lines(&mut self) {
+        let end = match memchr::memrchr(b'\n', &self.held) {
+            Some(at) => at + 1,
+            None if self.held.len() > LONGEST_HELD => self.held.len(),
+            None => {
+                let held = std::mem::take(&mut self.held);
+                self.remember(&held);
+                self.held = held;
+                return self.redraw();
+            }
+        };
+        self.erase();
+        let rest = self.held.split_off(end);
+        let shown = std::mem::replace(&mut self.held, rest);
+        self.out.write(io::stdout(), &shown);
+        self.mid_line = !shown.ends_with(b"\n");
+        self.remember(&shown);
+        self.redraw();
+    }
+
+    /// The last words, for the live line.
+    fn remember(&mut self, text: &[u8]) {
+        let tail = &text[text.len().saturating_sub(1024)..];
+        let tail = String::from_utf8_lossy(tail);
+        if let Some(line) = tail.lines().rev().map(plain).find(|line| !line.trim().is_empty()) {
+            self.last_line = line;
+        }
+    }
+
+    fn redraw(&mut self) {
+        if self.drawn_at.is_none_or(|at| at.elapsed() >= REDRAW) {
+            self.erase();
+            self.draw();
+        }
+    }
+
+    fn erase(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            self.err.write(io::stderr(), b"\r\x1b[2K");
+        }
+    }
+
+    fn draw(&mut self) {
+        let Some(live) = self.live.as_ref().filter(|_| self.err.is_terminal() && !self.mid_line) else { return };
+        let width = terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+        let mut text = format!("▶ {}", live.what);
+        if let Some(since) = live.since {
+            text.push_str(&format!(" · {}", human::duration(since.elapsed())));
+        }
+        if live.tokens > 0 {
+            text.push_str(&format!(" · {} tokens", human::count(live.tokens)));
+        }
+        if !self.last_line.is_empty() {
+            text.push_str(&format!(" · {}", self.last_line.trim()));
+        }
+        let text = paint(DIM, &cut(&text, width.saturating_sub(1)));
+        self.err.write(anstream::AutoStream::auto(io::stderr()), text.as_bytes());
+        self.drawn = true;
+        self.drawn_at = Some(Instant::now());
+    }
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,84 @@
+//! A loop as a reader sees it: the state on disk and whether its process lives. Reading writes nothing.
+//!
+//! Of a loop that died without a word the file still says `running`; the lock says otherwise, and the lock is believed.
+
+use crate::error::{Doing, Error, Result};
+use crate::lock::Lock;
+use crate::session::Holder;
+use crate::state::{Found, State, Status};
+use crate::worktree::Worktree;
+
+/// The reason that readers give for a loop that died without a word.
+pub const CRASHED: &str = "crashed";
+
+/// A loop and the one who runs it.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Where it is.
+    pub worktree: Worktree,
+    /// What the file says.
+    pub state: State,
+    /// Who runs it, if somebody does.
+    pub holder: Option<Holder>,
+    crashed: bool,
+}
+
+impl View {
+    /// The loop of `worktree`; `None` where there never was one.
+    pub fn of(worktree: &Worktree) -> Result<Option<Self>> {
+        let Some(mut state) = read(worktree)? else { return Ok(None) };
+        let mut held = is_held(worktree)?;
+        if !held && !state.status.is_over() {
+            // It may have ended between the two looks.
+            state = read(worktree)?.unwrap_or(state);
+            held = is_held(worktree)?;
+        }
+        let crashed = !held && !state.status.is_over();
+        let holder = Lock::holder(&worktree.loop_lock());
+        Ok(Some(Self { worktree: worktree.clone(), state, holder, crashed }))
+    }
+
+    /// Whether the loop died without a word.
+    pub fn is_crashed(&self) -> bool {
+        self.crashed
+    }
+
+    /// Whether it is not over.
+    pub fn is_active(&self) -> bool {
+        !self.status().is_over()
+    }
+
+    /// The status as it is, not as a dead loop left it.
+    pub fn status(&self) -> Status {
+        if self.crashed { Status::Stopped } else { self.state.status }
+    }
+
+    /// The reason for the status.
+    pub fn reason(&self) -> Option<&str> {
+        if self.crashed { Some(CRASHED) } else { self.state.status_reason.as_deref() }
+    }
+
+    /// The state with what is known about its process put in.
+    pub fn truth(&self) -> State {
+        let mut state = self.state.clone();
+        state.status = self.status();
+        state.status_reason = self.reason().map(str::to_owned);
+        state
+    }
+}
+
+fn read(worktree: &Worktree) -> Result<Option<State>> {
+    let path = worktree.state();
+    match State::load(&path).doing("read", &path)? {
+        Found::Nothing => Ok(None),
+        Found::State(state) => Ok(Some(*state)),
+        Found::Broken(why) => Err(Error::new(format!("{} is broken: {why}", path.display()))
+            .hint("the next wt-loop start sets it aside; nothing of it is lost")),
+    }
+}
+
+/// A loop that is being started is alive too.
+fn is_held(worktree: &Worktree) -> Result<bool> {
+    let held = |path: std::path::PathBuf| Lock::is_held(&path).doing("ask for the lock", &path);
+    Ok(held(worktree.loop_lock())? || held(worktree.start_lock())?)
+}

@@ -91,7 +91,8 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
 
 /// `wt-loop-status --json` is `wt-loop status --json`.
 fn by_name(mut args: Vec<OsString>) -> Vec<OsString> {
-    let called = args.first().map(std::path::Path::new).and_then(|path| path.file_name()).and_then(|name| name.to_str());
+    let called =
+        args.first().map(std::path::Path::new).and_then(|path| path.file_name()).and_then(|name| name.to_str());
     if let Some(sub) = called.and_then(|name| name.strip_prefix("wt-loop-")).map(OsString::from) {
         args.insert(1, sub);
     }
@@ -146,7 +147,10 @@ mod tests {
         assert_eq!(error.to_string(), "unrecognized subcommand 'statsu'");
         assert!(error.hints()[0].contains("'status'"), "{:?}", error.hints());
         let error = said(&["start", "t", "--max", "many"]);
-        assert_eq!(error.to_string(), "invalid value 'many' for '--max <N>': 'many' is no whole number; 0 is unlimited");
+        assert_eq!(
+            error.to_string(),
+            "invalid value 'many' for '--max <N>': 'many' is no whole number; 0 is unlimited"
+        );
         let error = said(&["start", "t", "--mx", "3"]);
         assert!(error.hints()[0].contains("--max"), "{:?}", error.hints());
     }

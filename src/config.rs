@@ -303,7 +303,9 @@ impl Layer {
                 return Err(wrong(unknown(key)));
             }
             if trust == Trust::Repository && !HARMLESS.contains(&key.as_str()) {
-                return Err(wrong(refused(key)).hint(format!("put it into your own file, or use --{}", key.replace('_', "-"))));
+                return Err(
+                    wrong(refused(key)).hint(format!("put it into your own file, or use --{}", key.replace('_', "-")))
+                );
             }
             for value in scalars(value).ok_or_else(|| wrong(format!("{key} cannot be a table")))? {
                 words.push((format!("{}: {key}", path.display()), key.clone(), value));
@@ -360,9 +362,11 @@ fn scalars(value: &Value) -> Option<Vec<String>> {
         Value::Float(number) => Some(vec![number.to_string()]),
         Value::Boolean(truth) => Some(vec![truth.to_string()]),
         Value::Datetime(time) => Some(vec![time.to_string()]),
-        Value::Array(values) => {
-            values.iter().map(|value| scalars(value).filter(|one| one.len() == 1)).collect::<Option<Vec<_>>>().map(|all| all.concat())
-        }
+        Value::Array(values) => values
+            .iter()
+            .map(|value| scalars(value).filter(|one| one.len() == 1))
+            .collect::<Option<Vec<_>>>()
+            .map(|all| all.concat()),
         Value::Table(_) => None,
     }
 }
@@ -385,7 +389,8 @@ fn reason(error: &clap::Error) -> String {
 
 fn one_line(error: &toml::de::Error, text: &str) -> String {
     let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or_default());
-    let (line, column) = (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1);
+    let (line, column) =
+        (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1);
     format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
 }
 

@@ -129,7 +129,9 @@ fn way_out(error: &io::Error) -> Option<&'static str> {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("free some space (df -h .), then: wt-loop resume")
         }
-        io::ErrorKind::ReadOnlyFilesystem => Some("the file system is mounted read-only; mount it writable (findmnt -T .)"),
+        io::ErrorKind::ReadOnlyFilesystem => {
+            Some("the file system is mounted read-only; mount it writable (findmnt -T .)")
+        }
         io::ErrorKind::PermissionDenied => Some("look at its owner and mode with ls -ld"),
         _ => None,
     }

@@ -213,7 +213,8 @@ fn examples(name: &str) -> Option<Examples> {
 fn tidy(page: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in page.lines().map(str::trim_end) {
-        let after_space = lines.last().is_some_and(|last| matches!(*last, ".sp" | ".PP" | ".br") || last.starts_with(".SH"));
+        let after_space =
+            lines.last().is_some_and(|last| matches!(*last, ".sp" | ".PP" | ".br") || last.starts_with(".SH"));
         if line.is_empty() || (line == ".br" && after_space) {
             continue;
         }
@@ -231,7 +232,10 @@ mod tests {
         for name in pages() {
             let page = page(&name).unwrap();
             for section in ["NAME", "SYNOPSIS", "EXAMPLES", "FILES", "ENVIRONMENT", "EXIT STATUS"] {
-                assert!(page.contains(&format!(".SH {section}")) || page.contains(&format!(".SH \"{section}\"")), "{name} {section}");
+                assert!(
+                    page.contains(&format!(".SH {section}")) || page.contains(&format!(".SH \"{section}\"")),
+                    "{name} {section}"
+                );
             }
             assert!(examples(&name).is_some_and(|examples| !examples.is_empty()), "{name}");
         }

@@ -284,9 +284,14 @@ mod tests {
     #[test]
     fn spans_need_a_unit_except_where_minutes_are_meant() {
         let seconds = |text| span(text).map(|span| span.0.map(|span| span.as_secs()));
-        for (text, expected) in
-            [("90s", Some(90)), ("15m", Some(900)), ("2h", Some(7200)), ("1h30m", Some(5400)), ("0", None), ("0s", None)]
-        {
+        for (text, expected) in [
+            ("90s", Some(90)),
+            ("15m", Some(900)),
+            ("2h", Some(7200)),
+            ("1h30m", Some(5400)),
+            ("0", None),
+            ("0s", None),
+        ] {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }
         for text in ["", "5", "m", "5x", "-5m", "1.5h", "99999999999999999999h", "999999999999999999h"] {

@@ -66,7 +66,8 @@ pub fn dry_run(worktree: &Worktree, plan: &Plan, state: &State) -> Result<String
     let n = state.last_recorded() + 1;
     let failure = state.iterations.last().and_then(brief::failure_of);
     let prompt = brief::prompt(worktree, &plan.spec, state, n, failure.as_deref())?;
-    let words = std::iter::once(plan.agent.program.as_os_str()).chain(plan.agent.args.iter().map(|arg| arg.as_os_str()));
+    let words =
+        std::iter::once(plan.agent.program.as_os_str()).chain(plan.agent.args.iter().map(|arg| arg.as_os_str()));
     let line: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
     Ok(format!("{}\n\nThe prompt on its standard input:\n\n{prompt}", line.join(" ")))
 }
@@ -112,7 +113,11 @@ fn tasks_file(worktree: &Worktree, change_id: Option<&str>) -> Result<TasksFile>
 /// A word as one would have to type it.
 pub fn shell_word(word: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "-_=./:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(safe) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]

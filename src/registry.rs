@@ -68,7 +68,8 @@ impl Registry {
     /// Writes a record in the place of the worktree's earlier one.
     pub fn save(&self, record: &Record) -> Result<()> {
         let path = self.path(&record.root);
-        let written = serde_json::to_vec_pretty(record).map_err(Into::into).and_then(|bytes| files::replace(&path, &bytes));
+        let written =
+            serde_json::to_vec_pretty(record).map_err(Into::into).and_then(|bytes| files::replace(&path, &bytes));
         written.doing("write", &path)
     }
 

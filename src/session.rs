@@ -90,7 +90,8 @@ pub fn make_room(worktree: &Worktree) -> Result<()> {
         set_aside(worktree, &why)?;
     }
     worktree.exclude_ours()?;
-    files::private_dir(&worktree.root.join(crate::worktree::CLAUDE)).doing("make", &worktree.root.join(crate::worktree::CLAUDE))?;
+    files::private_dir(&worktree.root.join(crate::worktree::CLAUDE))
+        .doing("make", &worktree.root.join(crate::worktree::CLAUDE))?;
     files::sweep_unfinished(&path).doing("tidy up beside", &path)?;
     files::remove(&worktree.stop_request()).doing("remove", &worktree.stop_request())
 }
@@ -184,7 +185,8 @@ fn somebody_starts(worktree: &Worktree) -> Error {
 }
 
 fn somebody_runs(worktree: &Worktree) -> Error {
-    let who = Lock::holder::<Holder>(&worktree.loop_lock()).map_or_else(String::new, |other| format!(" (pid {})", other.process.pid));
+    let who = Lock::holder::<Holder>(&worktree.loop_lock())
+        .map_or_else(String::new, |other| format!(" (pid {})", other.process.pid));
     let what = match State::load(&worktree.state()) {
         Ok(Found::State(state)) => format!(": {}", first_line(&state.task)),
         _ => String::new(),

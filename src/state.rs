@@ -11,7 +11,7 @@ use std::path::Path;
 
 use jiff::{Timestamp, Unit};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::files;
@@ -139,6 +139,20 @@ pub struct Iteration {
     /// Tokens that count against a budget: fresh input, cache writes and output.
     #[serde(deserialize_with = "or_default")]
     pub tokens_used: u64,
+    /// Fresh input tokens.
+    #[serde(deserialize_with = "or_default")]
+    pub input_tokens: u64,
+    /// Output tokens, reasoning included.
+    #[serde(deserialize_with = "or_default")]
+    pub output_tokens: u64,
+    /// Tokens read from the agent's cache; shown, not counted.
+    #[serde(deserialize_with = "or_default")]
+    pub cache_read_tokens: u64,
+    /// Tokens written to it.
+    #[serde(deserialize_with = "or_default")]
+    pub cache_write_tokens: u64,
+    /// What it cost, or null where the agent does not say.
+    pub cost_usd: Option<f64>,
     /// How often it was tried; more than once where a usage limit was waited out.
     #[serde(default = "one")]
     pub attempts: u64,
@@ -211,7 +225,7 @@ pub struct State {
     #[serde(deserialize_with = "or_default")]
     pub stall_threshold: u64,
     /// Minutes an iteration may take; 0 is off.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "or_default", serialize_with = "whole_where_it_is")]
     pub iteration_timeout_min: f64,
     /// The agent.
     #[serde(deserialize_with = "or_default")]
@@ -325,6 +339,17 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D)
     Option::deserialize(from).map(Option::unwrap_or_default)
 }
 
+/// Shell scripts compare whole numbers: 45, not 45.0.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn whole_where_it_is<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and small")]
+    if value.fract() == 0.0 && (0.0..1e15).contains(value) {
+        to.serialize_u64(*value as u64)
+    } else {
+        to.serialize_f64(*value)
+    }
+}
+
 const fn one() -> u64 {
     1
 }
@@ -369,7 +394,10 @@ mod tests {
     #[test]
     fn times_are_utc_with_milliseconds() {
         let text = now_text();
-        assert!(moment(&text).is_some() && text.ends_with('Z') && text.len() == "2026-11-16T02:30:07.123Z".len(), "{text}");
+        assert!(
+            moment(&text).is_some() && text.ends_with('Z') && text.len() == "2026-11-16T02:30:07.123Z".len(),
+            "{text}"
+        );
     }
 
     proptest! {

@@ -105,7 +105,8 @@ fn no_loop(worktree: &Worktree) -> Error {
 fn unknown(here: &Worktree, name: &str) -> Error {
     let changes = Layout::detect(&here.root).changes(&here.root).unwrap_or_default();
     let siblings = here.siblings().unwrap_or_default();
-    let worktrees = siblings.iter().filter_map(|sibling| sibling.root.file_name()).map(|name| name.to_string_lossy().into_owned());
+    let worktrees =
+        siblings.iter().filter_map(|sibling| sibling.root.file_name()).map(|name| name.to_string_lossy().into_owned());
     let known: Vec<String> = changes.into_iter().chain(worktrees).collect();
     let error = Error::usage(format!("no change and no worktree called '{name}'; found: {}", known.join(", ")));
     match crate::nearest::nearest(name, known.iter().map(String::as_str)) {

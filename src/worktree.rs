@@ -13,15 +13,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Doing, Error, Result};
-use crate::process::{Answer, answer};
 use crate::files;
+use crate::process::{Answer, answer};
 
 /// The directory of our files in a worktree.
 pub const CLAUDE: &str = ".claude";
 
 /// What git must not see of a loop: patterns for `info/exclude`.
-const OURS: [&str; 5] =
-    ["/.claude/loop-state.json*", "/.claude/ralph-*", "/.claude/ralph/", "/.ito/.state/ralph/", "/.spool/.state/ralph/"];
+const OURS: [&str; 5] = [
+    "/.claude/loop-state.json*",
+    "/.claude/ralph-*",
+    "/.claude/ralph/",
+    "/.ito/.state/ralph/",
+    "/.spool/.state/ralph/",
+];
 
 /// One worktree of a repository.
 #[derive(Clone, Debug)]
@@ -150,8 +155,15 @@ impl Worktree {
 
     /// Head and work tree as they are now: one call.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let asked =
-            ["--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"];
+        let asked = [
+            "--no-optional-locks",
+            "status",
+            "--porcelain=v2",
+            "--branch",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+        ];
         let said = git(&self.root, &asked)?;
         if said.ok() { Ok(Snapshot::parse(&said.stdout, &self.root)) } else { Err(refused("status", &said)) }
     }
@@ -162,8 +174,16 @@ impl Worktree {
         let mut files: BTreeSet<Vec<u8>> = BTreeSet::new();
         if let Some(head) = after.head.as_ref().filter(|_| before.head != after.head) {
             let range = before.head.as_ref().map_or_else(|| head.clone(), |from| format!("{from}..{head}"));
-            let asked =
-                ["log", "--reverse", "--no-renames", "--name-only", "--format=format:%x01%H", "-z", "--end-of-options", &range];
+            let asked = [
+                "log",
+                "--reverse",
+                "--no-renames",
+                "--name-only",
+                "--format=format:%x01%H",
+                "-z",
+                "--end-of-options",
+                &range,
+            ];
             let said = git(&self.root, &asked)?;
             if !said.ok() {
                 return Err(refused("log", &said));
@@ -295,7 +315,9 @@ fn refused(what: &str, said: &Answer) -> Error {
 /// Outside a repository the message is the one of the specification; a repository that git distrusts is another matter.
 fn not_inside(said: &Answer) -> Error {
     match said.stderr.lines().find(|line| line.contains("dubious ownership")) {
-        Some(line) => Error::new(line.trim_start_matches("fatal: ")).hint("git config --global --add safe.directory \"$PWD\""),
+        Some(line) => {
+            Error::new(line.trim_start_matches("fatal: ")).hint("git config --global --add safe.directory \"$PWD\"")
+        }
         None => Error::new("Not inside a git worktree. Run from within a worktree directory."),
     }
 }

@@ -6,5 +6,7 @@ use super::{Agent, Program, words};
 pub const AGENT: Agent = Agent {
     name: "codex",
     program: Program::Named("codex"),
-    arguments: |wish| words(&["exec", "-"], [wish.model("-m"), wish.approve(&["--dangerously-bypass-approvals-and-sandbox"])]),
+    arguments: |wish| {
+        words(&["exec", "-"], [wish.model("-m"), wish.approve(&["--dangerously-bypass-approvals-and-sandbox"])])
+    },
 };

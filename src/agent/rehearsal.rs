@@ -73,7 +73,10 @@ fn open_task(root: &Path) -> Result<Option<(PathBuf, String, Task)>, String> {
 fn commit(root: &Path, path: &Path, task: &Task) -> Result<(), String> {
     let message = format!("Rehearse: {}", task.name);
     let path = path.as_os_str();
-    for words in [vec!["add".as_ref(), "--".as_ref(), path], vec!["commit".as_ref(), "-q".as_ref(), "-m".as_ref(), message.as_ref(), "--".as_ref(), path]] {
+    for words in [
+        vec!["add".as_ref(), "--".as_ref(), path],
+        vec!["commit".as_ref(), "-q".as_ref(), "-m".as_ref(), message.as_ref(), "--".as_ref(), path],
+    ] {
         let said = answer("git", &words, root).map_err(|error| error.to_string())?;
         if !said.ok() {
             return Err(format!("git: {}", said.stderr.lines().next().unwrap_or("no reason given")));

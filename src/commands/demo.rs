@@ -72,7 +72,9 @@ fn scratch(asked: Option<&Path>) -> Result<PathBuf> {
 fn make_worktree(home: &Path) -> Result<PathBuf> {
     let (main, root) = (home.join("shop"), home.join("shop-ralph"));
     if main.exists() || root.exists() {
-        return Err(Error::new(format!("{} has a shop already", home.display())).hint("wt-loop demo --dir another-folder"));
+        return Err(
+            Error::new(format!("{} has a shop already", home.display())).hint("wt-loop demo --dir another-folder")
+        );
     }
     fs::create_dir(&main).doing("make", &main)?;
     fs::write(main.join("tasks.md"), TASKS).doing("write", &main.join("tasks.md"))?;
@@ -93,7 +95,8 @@ fn make_worktree(home: &Path) -> Result<PathBuf> {
 }
 
 fn git(cwd: &Path, words: &[&str]) -> Result<()> {
-    let said = answer("git", words, cwd).map_err(|_| Error::new("git is not on PATH").hint("install git, then: wt-loop demo"))?;
+    let said = answer("git", words, cwd)
+        .map_err(|_| Error::new("git is not on PATH").hint("install git, then: wt-loop demo"))?;
     if said.ok() {
         return Ok(());
     }

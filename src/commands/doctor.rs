@@ -115,7 +115,8 @@ fn git(cwd: &Path) -> Finding {
 
 fn here(worktree: Option<&Worktree>) -> Finding {
     let Some(worktree) = worktree else {
-        return Finding::new("worktree", Health::Note, "this is not inside a git worktree").mend("cd to one before wt-loop start");
+        return Finding::new("worktree", Health::Note, "this is not inside a git worktree")
+            .mend("cd to one before wt-loop start");
     };
     let path = worktree.state();
     if worktree.tracks(&path).unwrap_or(false) {
@@ -123,12 +124,21 @@ fn here(worktree: Option<&Worktree>) -> Finding {
             .mend("git rm --cached .claude/loop-state.json && git commit");
     }
     match View::of(worktree) {
-        Ok(None) => Finding::new("worktree", Health::Good, format!("{}; no loop has run here", worktree.root.display())),
-        Ok(Some(view)) if view.is_crashed() => {
-            Finding::new("worktree", Health::Note, "the last loop here was killed without a word").mend("wt-loop resume")
+        Ok(None) => {
+            Finding::new("worktree", Health::Good, format!("{}; no loop has run here", worktree.root.display()))
         }
-        Ok(Some(view)) => Finding::new("worktree", Health::Good, format!("{}; its loop is {}", worktree.root.display(), view.status())),
-        Err(error) => Finding::new("worktree", Health::Note, error.to_string()).mend("wt-loop start sets a broken state aside"),
+        Ok(Some(view)) if view.is_crashed() => {
+            Finding::new("worktree", Health::Note, "the last loop here was killed without a word")
+                .mend("wt-loop resume")
+        }
+        Ok(Some(view)) => Finding::new(
+            "worktree",
+            Health::Good,
+            format!("{}; its loop is {}", worktree.root.display(), view.status()),
+        ),
+        Err(error) => {
+            Finding::new("worktree", Health::Note, error.to_string()).mend("wt-loop start sets a broken state aside")
+        }
     }
 }
 
@@ -138,12 +148,18 @@ fn agents(env: &Environment, cwd: &Path) -> Vec<Finding> {
         .filter_map(|agent| {
             let path = agent.locate(env, cwd)?;
             let version = answer_within(&path, &["--version"], cwd, PATIENCE);
-            let version = version.ok().and_then(|said| first_line(&said.stdout)).unwrap_or_else(|| "tells no version".into());
-            Some(Finding::new(&format!("agent {}", agent.name), Health::Good, format!("{version} ({})", path.display())))
+            let version =
+                version.ok().and_then(|said| first_line(&said.stdout)).unwrap_or_else(|| "tells no version".into());
+            Some(Finding::new(
+                &format!("agent {}", agent.name),
+                Health::Good,
+                format!("{version} ({})", path.display()),
+            ))
         })
         .collect();
     if findings.is_empty() {
-        let names: Vec<&str> = agent::ALL.iter().filter(|agent| agent.program != Program::BuiltIn).map(|agent| agent.name).collect();
+        let names: Vec<&str> =
+            agent::ALL.iter().filter(|agent| agent.program != Program::BuiltIn).map(|agent| agent.name).collect();
         findings.push(
             Finding::new("agents", Health::Bad, format!("none of {} is on PATH", names.join(", ")))
                 .mend("npm install -g @anthropic-ai/claude-code, or try --harness rehearsal"),
@@ -166,7 +182,11 @@ fn launchers(env: &Environment, cwd: &Path) -> Vec<Finding> {
 fn settings(worktree: Option<&Worktree>, context: &Context) -> Finding {
     let root = worktree.map_or(context.cwd.as_path(), |worktree| worktree.root.as_path());
     match Config::load(root, &context.env, LoopOptions::default(), LaunchOptions::default()) {
-        Ok(_) => Finding::new("settings", Health::Good, format!("{} and {} can be read", config::user_file(&context.env).display(), config::REPOSITORY_FILE)),
+        Ok(_) => Finding::new(
+            "settings",
+            Health::Good,
+            format!("{} and {} can be read", config::user_file(&context.env).display(), config::REPOSITORY_FILE),
+        ),
         Err(error) => Finding::new("settings", Health::Bad, error.to_string()).mend("edit that line"),
     }
 }
@@ -197,7 +217,10 @@ fn writable(dir: &Path) -> std::io::Result<()> {
 
 fn space(root: &Path) -> Option<Finding> {
     let disks = sysinfo::Disks::new_with_refreshed_list().ok()?;
-    let disk = disks.iter().filter(|disk| root.starts_with(disk.mount_point())).max_by_key(|disk| disk.mount_point().as_os_str().len())?;
+    let disk = disks
+        .iter()
+        .filter(|disk| root.starts_with(disk.mount_point()))
+        .max_by_key(|disk| disk.mount_point().as_os_str().len())?;
     let free = disk.available_space();
     let finding = |health| Finding::new("disk", health, format!("{} free", human::bytes(free)));
     Some(if free < LITTLE_SPACE { finding(Health::Note).mend("df -h .") } else { finding(Health::Good) })
@@ -219,7 +242,8 @@ fn leftovers(env: &Environment) -> Vec<Finding> {
         }
         let to = crate::plan::shell_word(&record.root.to_string_lossy());
         view.is_crashed().then(|| {
-            Finding::new("leftover", Health::Note, format!("a loop that was killed in {root}")).mend(format!("cd {to} && wt-loop resume"))
+            Finding::new("leftover", Health::Note, format!("a loop that was killed in {root}"))
+                .mend(format!("cd {to} && wt-loop resume"))
         })
     });
     gone.chain(dead).collect()

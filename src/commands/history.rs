@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use super::Context;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::target;
+use crate::term;
 use crate::term::report;
 use crate::term::table::Colour;
-use crate::term;
 
 /// Arguments of `history`.
 #[derive(Debug, clap::Args)]

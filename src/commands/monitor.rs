@@ -122,7 +122,11 @@ impl Screen {
         match self {
             Screen::Person(_) => {
                 let reason = view.reason().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
-                term::narrate(&format!("the loop in {} is over ({}{reason})", plain(&view.worktree.name()), view.status()));
+                term::narrate(&format!(
+                    "the loop in {} is over ({}{reason})",
+                    plain(&view.worktree.name()),
+                    view.status()
+                ));
                 Ok(())
             }
             Screen::Events => event(&json!({

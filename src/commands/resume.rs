@@ -60,7 +60,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
 fn refuse_the_finished(view: &View, spec: &LoopSpec) -> Result<()> {
     let recorded = view.state.last_recorded();
     if view.status() == Status::Done {
-        return Err(Error::new("the loop is done; there is nothing to go on with").hint("wt-loop start \"the next task\""));
+        return Err(
+            Error::new("the loop is done; there is nothing to go on with").hint("wt-loop start \"the next task\"")
+        );
     }
     if !view.is_active() && spec.max.is_reached_by(recorded) {
         let more = recorded + 10;
@@ -113,7 +115,8 @@ fn from_state(view: &View, context: &Context, typed: LoopOptions) -> Result<Loop
     };
     let config = Config { options: config.options.or(told), ..config };
     let work = Work { task: state.task.clone(), change_id: state.change_id.clone(), label: state.label.clone() };
-    let tasks = crate::layout::find_tasks(&view.worktree.root).map_or(TasksFile::Missing, |_| TasksFile::Present(AtStart::None));
+    let tasks = crate::layout::find_tasks(&view.worktree.root)
+        .map_or(TasksFile::Missing, |_| TasksFile::Present(AtStart::None));
     config.resolve(work, tasks, &START)
 }
 

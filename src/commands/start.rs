@@ -43,13 +43,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     };
     let Target { worktree, change_id } = target::for_start(&context.cwd, name)?;
     let change_id = one_change(&worktree, name, change_id, args.work.change.as_deref())?;
-    let typed = Typed {
-        task,
-        change_id,
-        work: args.work.clone(),
-        options: args.options.clone(),
-        launch: args.launch.clone(),
-    };
+    let typed =
+        Typed { task, change_id, work: args.work.clone(), options: args.options.clone(), launch: args.launch.clone() };
     let plan = plan::plan(&worktree, &context.env, typed, &START)?;
     if args.work.dry_run {
         term::answer(&plan::dry_run(&worktree, &plan, &State::default())?)?;

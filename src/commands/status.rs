@@ -125,7 +125,8 @@ fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>) -> S
     let reason = state.status_reason.as_ref().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
     let mut text = format!("{name}{label}  {status}{reason}\n\n");
 
-    let mut facts = Table::new([Column::new("", Align::Left, Shrink::Never), Column::new("", Align::Left, Shrink::Cut)]);
+    let mut facts =
+        Table::new([Column::new("", Align::Left, Shrink::Never), Column::new("", Align::Left, Shrink::Cut)]);
     let mut fact = |name: &str, value: String| {
         facts.row([Cell::styled(&format!("  {name}"), term::DIM), Cell::from(value)]);
     };
@@ -133,11 +134,20 @@ fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>) -> S
     if let Some(change) = &state.change_id {
         fact("change", plain(change));
     }
-    fact("agent", state.model.as_ref().map_or_else(|| plain(&state.harness), |model| plain(&format!("{} ({model})", state.harness))));
-    fact("iteration", match Limit::from(state.max_iterations) {
-        Limit::Unlimited => report::progress(&state),
-        Limit::At(max) => report::bar(state.current_iteration, max, glyphs),
-    });
+    fact(
+        "agent",
+        state
+            .model
+            .as_ref()
+            .map_or_else(|| plain(&state.harness), |model| plain(&format!("{} ({model})", state.harness))),
+    );
+    fact(
+        "iteration",
+        match Limit::from(state.max_iterations) {
+            Limit::Unlimited => report::progress(&state),
+            Limit::At(max) => report::bar(state.current_iteration, max, glyphs),
+        },
+    );
     if let Some(tasks) = tasks {
         fact("tasks", report::bar(tasks.done() as u64, tasks.total() as u64, glyphs));
     }
@@ -150,7 +160,13 @@ fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>) -> S
     fact("tokens", human::count(state.total_tokens));
     if let Some((pid, usage)) = process {
         let used = format!("{}, {} CPU", human::bytes(usage.memory), human::duration(usage.cpu));
-        fact("process", format!("pid {pid}, {} in its tree, {used}", human::plural(usage.processes as u64, "process").replace("processs", "processes")));
+        fact(
+            "process",
+            format!(
+                "pid {pid}, {} in its tree, {used}",
+                human::plural(usage.processes as u64, "process").replace("processs", "processes")
+            ),
+        );
     }
     for left in state.iterations.iter().flat_map(|iteration| &iteration.left_running) {
         fact("left running", format!("{} (pid {})", plain(&left.name), left.pid));

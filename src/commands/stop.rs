@@ -66,7 +66,10 @@ fn stop(view: &View) -> Result<String> {
     // Looked at once more: a pid is believed only with its start time and its lock.
     if Lock::holder::<Holder>(&view.worktree.loop_lock()).as_ref() == Some(&holder) {
         let pid = holder.process.pid;
-        holder.process.terminate().map_err(|error| Error::new(format!("cannot signal the loop (pid {pid}): {error}")))?;
+        holder
+            .process
+            .terminate()
+            .map_err(|error| Error::new(format!("cannot signal the loop (pid {pid}): {error}")))?;
     }
     wait_for(view, &holder)?;
     Ok(format!("stopped the loop in {name} (pid {})", holder.process.pid))

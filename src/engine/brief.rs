@@ -54,7 +54,13 @@ pub fn context_file(worktree: &Worktree, change_id: Option<&str>) -> PathBuf {
 }
 
 /// The whole prompt of iteration `n`.
-pub fn prompt(worktree: &Worktree, spec: &LoopSpec, state: &State, n: u64, last_failure: Option<&str>) -> Result<String> {
+pub fn prompt(
+    worktree: &Worktree,
+    spec: &LoopSpec,
+    state: &State,
+    n: u64,
+    last_failure: Option<&str>,
+) -> Result<String> {
     let root = &worktree.root;
     let template = template(spec)?;
     let inside = |path: PathBuf| layout::read_inside(root, &path).map_err(|error| Error::new(error.to_string()));
@@ -70,7 +76,9 @@ pub fn prompt(worktree: &Worktree, spec: &LoopSpec, state: &State, n: u64, last_
     let status = tasks.as_ref().map(task_status);
     let rejected = rejected(state);
     let previous = previous(&state.iterations);
-    let document = |id: &'_ str, text: &'_ Option<String>| -> (String, String) { (id.to_owned(), text.clone().unwrap_or_default()) };
+    let document = |id: &'_ str, text: &'_ Option<String>| -> (String, String) {
+        (id.to_owned(), text.clone().unwrap_or_default())
+    };
     let change_text = change.as_ref().map(|change| document(&change.id, &proposal));
     let module_text = module.as_ref().map(|module| document(&module.id, &module_text));
     Ok(template.render(&PromptFacts {
@@ -148,7 +156,8 @@ fn task_status(found: &TasksFound) -> String {
 
 /// Why the last claim was not believed, as long as none was believed since.
 fn rejected(state: &State) -> Option<String> {
-    let claimed = state.iterations.iter().rev().find(|iteration| iteration.validation.is_some() || iteration.done_check)?;
+    let claimed =
+        state.iterations.iter().rev().find(|iteration| iteration.validation.is_some() || iteration.done_check)?;
     claimed.validation.as_ref().map(|rejection| rejection.detail.clone())
 }
 

@@ -107,7 +107,11 @@ pub fn decide(facts: &Facts, spec: &LoopSpec) -> Next {
         return end(Status::Done, Exit::Done, accepted(claim));
     }
     if facts.ended.is_failure() && spec.on_failure == OnFailure::End {
-        return end(Status::Stuck, Exit::Error, format!("iteration {} {}, and --fail-fast is on", facts.n, facts.ended.word()));
+        return end(
+            Status::Stuck,
+            Exit::Error,
+            format!("iteration {} {}, and --fail-fast is on", facts.n, facts.ended.word()),
+        );
     }
     if let Some(limit) = spec.max_time.filter(|limit| facts.elapsed >= *limit) {
         return end(Status::Stuck, Exit::Stuck, format!("the time limit of {} is reached", human::duration(limit)));
@@ -116,7 +120,11 @@ pub fn decide(facts: &Facts, spec: &LoopSpec) -> Next {
         return end(Status::Stuck, Exit::Stuck, format!("{} in a row", plural(facts.failures, "failure")));
     }
     if judged && spec.stall_threshold.is_reached_by(facts.idle) {
-        return end(Status::Stalled, Exit::Stalled, format!("{} in a row without progress", plural(facts.idle, "iteration")));
+        return end(
+            Status::Stalled,
+            Exit::Stalled,
+            format!("{} in a row without progress", plural(facts.idle, "iteration")),
+        );
     }
     if let Limit::At(max) = spec.max
         && facts.n >= max
@@ -150,7 +158,9 @@ fn accepted(claim: Claim) -> String {
 fn pause(failures: u64) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,
-        n => FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(u32::try_from(n - 2).unwrap_or(u32::MAX))).min(LONGEST_PAUSE),
+        n => FIRST_PAUSE
+            .saturating_mul(2_u32.saturating_pow(u32::try_from(n - 2).unwrap_or(u32::MAX)))
+            .min(LONGEST_PAUSE),
     }
 }
 
@@ -188,14 +198,22 @@ mod tests {
     fn what_follows_an_iteration() {
         let failed = Facts { ended: ExitReason::Failed, failures: 1, ..facts(3) };
         let fail_fast = || LoopOptions { fail_fast: Some(true), ..LoopOptions::default() };
-        let hour = || LoopOptions { max_time: Some(crate::options::Span(Some(Duration::from_secs(3600)))), ..LoopOptions::default() };
+        let hour = || LoopOptions {
+            max_time: Some(crate::options::Span(Some(Duration::from_secs(3600)))),
+            ..LoopOptions::default()
+        };
         let plain = LoopOptions::default;
         let tasks = Claim::Tasks;
         let end = |status, code| (Some(status), Some(code));
         let table = [
             ("an ordinary one goes on", facts(3), plain(), (None, None)),
             ("a stop ends it", Facts { stop: Some(Stop::Command), ..facts(3) }, plain(), end(Status::Stopped, 5)),
-            ("a signal ends it", Facts { stop: Some(Stop::Signal("Ctrl-C")), ..facts(3) }, plain(), end(Status::Stopped, 130)),
+            (
+                "a signal ends it",
+                Facts { stop: Some(Stop::Signal("Ctrl-C")), ..facts(3) },
+                plain(),
+                end(Status::Stopped, 130),
+            ),
             (
                 "a stop beats a claim: no gates run",
                 Facts { stop: Some(Stop::Command), completion: Completion::Claimed(tasks), ..facts(3) },
@@ -203,13 +221,33 @@ mod tests {
                 end(Status::Stopped, 5),
             ),
             ("done", Facts { completion: Completion::Accepted(tasks), ..facts(3) }, plain(), end(Status::Done, 0)),
-            ("done on the last one is done", Facts { completion: Completion::Accepted(tasks), ..facts(10) }, plain(), end(Status::Done, 0)),
-            ("done beats fail-fast", Facts { completion: Completion::Accepted(tasks), ..failed }, fail_fast(), end(Status::Done, 0)),
+            (
+                "done on the last one is done",
+                Facts { completion: Completion::Accepted(tasks), ..facts(10) },
+                plain(),
+                end(Status::Done, 0),
+            ),
+            (
+                "done beats fail-fast",
+                Facts { completion: Completion::Accepted(tasks), ..failed },
+                fail_fast(),
+                end(Status::Done, 0),
+            ),
             ("a rejected claim goes on", Facts { completion: Completion::Rejected, ..facts(3) }, plain(), (None, None)),
-            ("a rejected claim on the last one is stuck", Facts { completion: Completion::Rejected, ..facts(10) }, plain(), end(Status::Stuck, 3)),
+            (
+                "a rejected claim on the last one is stuck",
+                Facts { completion: Completion::Rejected, ..facts(10) },
+                plain(),
+                end(Status::Stuck, 3),
+            ),
             ("a failure goes on", failed, plain(), (None, None)),
             ("fail-fast", failed, fail_fast(), end(Status::Stuck, 1)),
-            ("fail-fast beats time", Facts { elapsed: Duration::from_secs(7200), ..failed }, fail_fast(), end(Status::Stuck, 1)),
+            (
+                "fail-fast beats time",
+                Facts { elapsed: Duration::from_secs(7200), ..failed },
+                fail_fast(),
+                end(Status::Stuck, 1),
+            ),
             ("time", Facts { elapsed: Duration::from_secs(3600), ..facts(3) }, hour(), end(Status::Stuck, 3)),
             ("error threshold", Facts { failures: 10, ..failed }, plain(), end(Status::Stuck, 3)),
             ("error threshold beats stall", Facts { failures: 10, idle: 10, ..failed }, plain(), end(Status::Stuck, 3)),
@@ -217,7 +255,12 @@ mod tests {
             ("stall beats max", Facts { idle: 2, ..facts(10) }, plain(), end(Status::Stalled, 4)),
             ("max", facts(10), plain(), end(Status::Stuck, 3)),
             ("unlimited", facts(10_000), LoopOptions { max: Some(Limit::Unlimited), ..plain() }, (None, None)),
-            ("no stall is judged before min", Facts { idle: 2, ..facts(2) }, LoopOptions { min: Some(3), ..plain() }, (None, None)),
+            (
+                "no stall is judged before min",
+                Facts { idle: 2, ..facts(2) },
+                LoopOptions { min: Some(3), ..plain() },
+                (None, None),
+            ),
         ];
         for (name, facts, options, expected) in table {
             assert_eq!(outcome(&facts, options), expected, "{name}");

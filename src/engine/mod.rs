@@ -75,7 +75,21 @@ impl<'a> Engine<'a> {
         let log = Log::open(&worktree.log(), opening).doing("open", &worktree.log())?;
         let last_failure = state.iterations.last().and_then(brief::failure_of);
         let (stage, began) = (Stage::new(), Instant::now());
-        Ok(Self { worktree, env, spec, signals, agent, state, log, stage, began, failures: 0, idle: 0, last_failure, _running: running })
+        Ok(Self {
+            worktree,
+            env,
+            spec,
+            signals,
+            agent,
+            state,
+            log,
+            stage,
+            began,
+            failures: 0,
+            idle: 0,
+            last_failure,
+            _running: running,
+        })
     }
 
     /// Runs the loop to its end and returns what the process is to exit with.
@@ -133,7 +147,11 @@ impl<'a> Engine<'a> {
     fn announce(&mut self) -> Result<String> {
         let n = self.state.current_iteration;
         self.log.keep_in_place().doing("open", &self.worktree.log())?;
-        self.stage.set_title(&self.worktree.name(), self.spec.label.as_deref(), Title::Iteration { n, max: self.spec.max.number() });
+        self.stage.set_title(
+            &self.worktree.name(),
+            self.spec.label.as_deref(),
+            Title::Iteration { n, max: self.spec.max.number() },
+        );
         self.say(&story::begins(n, self.spec));
         brief::prompt(self.worktree, self.spec, &self.state, n, self.last_failure.as_deref())
     }
@@ -190,7 +208,12 @@ impl<'a> Engine<'a> {
             files_changed: changes.files,
             attempts: 1,
             timed_out: ended == ExitReason::TimedOut,
-            left_running: work.report.survivors.iter().map(|s| LeftRunning { pid: s.pid, name: s.name.clone() }).collect(),
+            left_running: work
+                .report
+                .survivors
+                .iter()
+                .map(|s| LeftRunning { pid: s.pid, name: s.name.clone() })
+                .collect(),
             ..Iteration::default()
         };
         self.last_failure = brief::failure_with_output(&iteration, &work.tail.text());
@@ -248,7 +271,9 @@ impl<'a> Engine<'a> {
         }
         match brief::tasks(self.worktree, self.spec) {
             Ok(found) => gates::tasks::check(found.as_ref().map(|found| &found.tasks), self.spec.tasks_at_start),
-            Err(error) => Err(Rejection { gate: "tasks".into(), detail: format!("The tasks cannot be read: {error}.") }),
+            Err(error) => {
+                Err(Rejection { gate: "tasks".into(), detail: format!("The tasks cannot be read: {error}.") })
+            }
         }
     }
 

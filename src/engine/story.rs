@@ -49,7 +49,8 @@ pub fn begins(n: u64, spec: &LoopSpec) -> Line {
 /// An iteration is over.
 pub fn ended(iteration: &Iteration, spec: &LoopSpec, tasks: Option<&Tasks>, facts: &Facts) -> Line {
     let how = iteration.exit_reason.map_or("ended", ExitReason::word);
-    let code = iteration.exit_code.filter(|&code| code != 0).map(|code| format!(" (exit code {code})")).unwrap_or_default();
+    let code =
+        iteration.exit_code.filter(|&code| code != 0).map(|code| format!(" (exit code {code})")).unwrap_or_default();
     let took = iteration.duration().map(|span| format!(" in {}", human::duration(span))).unwrap_or_default();
     let mut parts = vec![
         format!("iteration {}/{} {how}{code}{took}", iteration.n, spec.max),
@@ -95,10 +96,15 @@ pub fn trouble(report: &Report, log: Option<io::Error>) -> Vec<Line> {
         Ended::TimedOut(Timeout::Total) => Some("the iteration took too long; the agent was ended".to_owned()),
         Ended::TimedOut(Timeout::Idle) => Some("the agent was silent for too long and was ended".to_owned()),
         Ended::Signalled(signal) => Some(format!("the agent was killed by signal {signal}")),
-        Ended::GuardLost => Some("the agent's guard was killed; the agent and all it had started were ended".to_owned()),
+        Ended::GuardLost => {
+            Some("the agent's guard was killed; the agent and all it had started were ended".to_owned())
+        }
         Ended::Exited(_) | Ended::Interrupted => None,
     };
-    let left = report.survivors.iter().map(|left| format!("{} (pid {}) could not be killed and is left running", left.name, left.pid));
+    let left = report
+        .survivors
+        .iter()
+        .map(|left| format!("{} (pid {}) could not be killed and is left running", left.name, left.pid));
     let log = log.map(|error| format!("the log could not be written: {}", reason(&error)));
     ended.into_iter().chain(left).chain(log).map(|text| Line::new("!", BAD, text)).collect()
 }

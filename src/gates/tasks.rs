@@ -19,7 +19,9 @@ pub enum AtStart {
 pub fn check(tasks: Option<&Tasks>, at_start: AtStart) -> Result<(), Rejection> {
     let reject = |detail: String| Err(Rejection { gate: "tasks".into(), detail });
     match tasks {
-        None if at_start == AtStart::Some => reject("The tasks file is gone; it had tasks when this loop started.".into()),
+        None if at_start == AtStart::Some => {
+            reject("The tasks file is gone; it had tasks when this loop started.".into())
+        }
         Some(tasks) if tasks.is_empty() && at_start == AtStart::Some => {
             reject("The tasks file has no tasks any more; it had some when this loop started.".into())
         }

@@ -60,7 +60,8 @@ impl Host {
         let socket = dir.join(format!("wt-loop-{loop_id}.sock"));
         let listener = UnixListener::bind(&socket).doing("open the socket", &socket)?;
         let pointer = worktree.meeting();
-        let host = Self { listener, socket, pointer, welcome: Welcome { loop_id: loop_id.to_owned(), env: env.clone() } };
+        let host =
+            Self { listener, socket, pointer, welcome: Welcome { loop_id: loop_id.to_owned(), env: env.clone() } };
         fs::set_permissions(&host.socket, fs::Permissions::from_mode(0o600)).doing("protect", &host.socket)?;
         let path = host.socket.as_os_str().as_encoded_bytes();
         files::replace(&host.pointer, path).doing("write", &host.pointer)?;

@@ -77,8 +77,7 @@ impl Signals {
         if !ignored.contains(SIGINT) {
             count_ctrl_c(&signals.ctrl_c, waker.try_clone()?)?;
         }
-        for (number, noted) in
-            [(SIGTERM, &signals.terminate), (SIGHUP, &signals.hang_up), (SIGTSTP, &signals.suspend)]
+        for (number, noted) in [(SIGTERM, &signals.terminate), (SIGHUP, &signals.hang_up), (SIGTSTP, &signals.suspend)]
         {
             if !ignored.contains(number) {
                 flag::register(number, Arc::clone(noted))?;

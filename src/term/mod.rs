@@ -50,7 +50,9 @@ pub const fn status_style(status: Status) -> Style {
 pub fn answer(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).doing("write", "standard output".as_ref()),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).doing("write", "standard output".as_ref())
+        }
         _ => Ok(()),
     }
 }

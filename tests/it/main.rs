@@ -1,0 +1,15 @@
+//! The tests that drive the real binary, in a sealed world, with scripted agents on PATH.
+//!
+//! One module per requirement document or promise; each test is named after the scenario it proves.
+
+mod support;
+
+mod bad_input;
+mod commands;
+mod costs;
+mod deaths;
+mod document_003;
+mod document_004;
+mod generated;
+mod many;
+mod terminal;

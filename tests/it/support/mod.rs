@@ -1,0 +1,36 @@
+//! A sealed world for one test: a repository with a worktree, a home, a PATH of chosen tools and scripted agents.
+//!
+//! Nothing of the machine's configuration gets in, and nothing gets out: when a world is dropped, every process that was
+//! started in it and still lives is killed. Tests wait on conditions with a deadline, never for a time to be right.
+
+mod output;
+mod processes;
+mod world;
+
+pub use output::Output;
+pub use processes::{Process, Running};
+pub use world::{World, agents};
+
+use std::time::{Duration, Instant};
+
+/// The longest that any condition is waited for. Generous, because a loaded machine is no reason to fail.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until `condition` gives a value; panics with `what` when it has not in time.
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(Instant::now() < deadline, "waited {PATIENCE:?} in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Waits until `condition` holds.
+#[track_caller]
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    wait_for(what, || condition().then_some(()));
+}

@@ -55,7 +55,7 @@ pub enum Command {
 /// What a command line comes to.
 pub enum Parsed {
     /// A command to run.
-    Command(Command),
+    Command(Box<Command>),
     /// Help or the version: it is answered already.
     Answered(Exit),
 }
@@ -76,7 +76,7 @@ pub fn command() -> clap::Command {
 pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
     let parsed = command().try_get_matches_from(by_name(args)).and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => Ok(Parsed::Command(cli.command)),
+        Ok(cli) => Ok(Parsed::Command(Box::new(cli.command))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             let _ = error.print();
             Ok(Parsed::Answered(Exit::Done))

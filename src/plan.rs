@@ -66,8 +66,8 @@ pub fn dry_run(worktree: &Worktree, plan: &Plan, state: &State) -> Result<String
     let n = state.last_recorded() + 1;
     let failure = state.iterations.last().and_then(brief::failure_of);
     let prompt = brief::prompt(worktree, &plan.spec, state, n, failure.as_deref())?;
-    let words =
-        std::iter::once(plan.agent.program.as_os_str()).chain(plan.agent.args.iter().map(|arg| arg.as_os_str()));
+    let words = std::iter::once(plan.agent.program.as_os_str())
+        .chain(plan.agent.args.iter().map(std::ffi::OsString::as_os_str));
     let line: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
     Ok(format!("{}\n\nThe prompt on its standard input:\n\n{prompt}", line.join(" ")))
 }

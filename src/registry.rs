@@ -17,6 +17,9 @@ use crate::files;
 use crate::state::State;
 use crate::worktree::Worktree;
 
+/// What follows the name of a state that its worktree could not take.
+const RESCUED: &str = "rescued-state.json";
+
 /// What the user's side knows of the last loop of a worktree.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
@@ -91,7 +94,7 @@ impl Registry {
 
     /// Keeps a state that its worktree could not take; returns where.
     pub fn rescue(&self, root: &Path, state: &mut State) -> Result<PathBuf> {
-        let path = self.path(root).with_extension("rescued-state.json");
+        let path = self.path(root).with_extension(RESCUED);
         let bytes = state.to_bytes().doing("write", &path)?;
         files::replace(&path, &bytes).doing("write", &path)?;
         Ok(path)
@@ -104,9 +107,10 @@ impl Registry {
 
     fn files(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.dir.join("loops")) else { return Vec::new() };
-        let is_record = |name: &str| name.ends_with(".json") && !name.contains(".rescued-");
-        let paths = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_record));
-        paths.map(|entry| entry.path()).collect()
+        let is_record = |path: &PathBuf| {
+            path.extension().is_some_and(|found| found == "json") && !path.to_string_lossy().ends_with(RESCUED)
+        };
+        entries.flatten().map(|entry| entry.path()).filter(is_record).collect()
     }
 
     /// A name that a person recognises, and a hash that keeps two worktrees of one name apart.

@@ -141,7 +141,7 @@ pub fn describe(state: &mut State, spec: &LoopSpec) {
     state.task.clone_from(&spec.task);
     state.max_iterations = spec.max.into();
     state.min_iterations = spec.min;
-    state.done_criteria = spec.done.word().to_owned();
+    spec.done.word().clone_into(&mut state.done_criteria);
     state.completion_promise.clone_from(&spec.promise);
     state.stall_threshold = spec.stall_threshold.into();
     state.iteration_timeout_min = spec.iteration_timeout.map_or(0.0, |span| span.as_secs_f64() / 60.0);

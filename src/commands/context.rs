@@ -27,16 +27,19 @@ pub enum Action {
         /// The text
         #[arg(value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
         text: String,
+        /// Whose context
         #[command(flatten)]
         of: Of,
     },
     /// Print it
     Show {
+        /// Whose context
         #[command(flatten)]
         of: Of,
     },
     /// Forget it
     Clear {
+        /// Whose context
         #[command(flatten)]
         of: Of,
     },

@@ -56,16 +56,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
 }
 
 fn scratch(asked: Option<&Path>) -> Result<PathBuf> {
-    match asked {
-        Some(dir) => {
-            fs::create_dir_all(dir).doing("make", dir)?;
-            dir.canonicalize().doing("find", dir)
-        }
-        None => {
-            let made = tempfile::Builder::new().prefix("wt-loop-demo-").tempdir();
-            made.map(tempfile::TempDir::keep).doing("make a folder in", &std::env::temp_dir())
-        }
+    if let Some(dir) = asked {
+        fs::create_dir_all(dir).doing("make", dir)?;
+        return dir.canonicalize().doing("find", dir);
     }
+    let made = tempfile::Builder::new().prefix("wt-loop-demo-").tempdir();
+    made.map(tempfile::TempDir::keep).doing("make a folder in", &std::env::temp_dir())
 }
 
 /// A repository `shop` and beside it a worktree `shop-ralph`, with settings of its own so that nobody's disturb it.

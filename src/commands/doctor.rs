@@ -171,10 +171,13 @@ fn agents(env: &Environment, cwd: &Path) -> Vec<Finding> {
 fn launchers(env: &Environment, cwd: &Path) -> Vec<Finding> {
     launch::ALL
         .iter()
-        .map(|launcher| match launcher.is_installed(env, cwd) {
-            true => Finding::new(&format!("launcher {}", launcher.name), Health::Good, "can be used"),
-            false => Finding::new(&format!("launcher {}", launcher.name), Health::Note, "not on PATH")
-                .mend(format!("install {} (Debian: apt-get install {})", launcher.name, launcher.name)),
+        .map(|launcher| {
+            let what = format!("launcher {}", launcher.name);
+            if launcher.is_installed(env, cwd) {
+                return Finding::new(&what, Health::Good, "can be used");
+            }
+            Finding::new(&what, Health::Note, "not on PATH")
+                .mend(format!("install {0} (Debian: apt-get install {0})", launcher.name))
         })
         .collect()
 }

@@ -46,7 +46,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let mut view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
     let signals = Signals::install().doing("catch", "signals".as_ref())?;
     let mut log = Tail::open(&view.worktree.log(), args.lines)?;
-    let mut screen = if args.json { Screen::Events } else { Screen::Person(Box::new(Stage::new())) };
+    let mut screen = if args.json { Screen::Events } else { Screen::Person(Box::default()) };
     let (interval, mut last_look) = (Duration::from_secs(args.interval), None::<Instant>);
     loop {
         if last_look.is_none_or(|at| at.elapsed() >= interval) || !view.is_active() {

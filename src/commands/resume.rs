@@ -25,6 +25,7 @@ pub struct Args {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// How the loop runs
     #[command(flatten)]
     pub options: LoopOptions,
 }

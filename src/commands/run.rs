@@ -25,9 +25,11 @@ pub struct Args {
     #[arg(value_name = "TASK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub task: Option<String>,
 
+    /// What it works on
     #[command(flatten)]
     pub work: WorkOptions,
 
+    /// How the loop runs
     #[command(flatten)]
     pub options: LoopOptions,
 }

@@ -24,12 +24,15 @@ pub struct Args {
     #[arg(value_name = "[CHANGE] TASK", num_args = 0..=2, value_parser = NonEmptyStringValueParser::new(), add = crate::complete::targets())]
     pub words: Vec<String>,
 
+    /// What it works on
     #[command(flatten)]
     pub work: WorkOptions,
 
+    /// Where it is put
     #[command(flatten)]
     pub launch: LaunchOptions,
 
+    /// How the loop runs
     #[command(flatten)]
     pub options: LoopOptions,
 }
@@ -104,13 +107,12 @@ fn one_change(
 
 fn told(task: &str, name: &str, launched: &Launched, pid: i32) -> String {
     let task = plain(task.lines().next().unwrap_or_default());
-    let mut text = format!("{} runs {} (pid {pid}): {task}\n", paint(BOLD, &plain(name)), launched.place);
-    text.push_str("  watch it   wt-loop monitor\n");
-    if let Some(attach) = &launched.attach {
-        text.push_str(&format!("  go there   {attach}\n"));
-    }
-    text.push_str("  end it     wt-loop stop\n");
-    text
+    let attach = launched.attach.as_ref().map(|attach| format!("  go there   {attach}\n")).unwrap_or_default();
+    format!(
+        "{} runs {} (pid {pid}): {task}\n  watch it   wt-loop monitor\n{attach}  end it     wt-loop stop\n",
+        paint(BOLD, &plain(name)),
+        launched.place
+    )
 }
 
 /// Leaves no half-started state behind.

@@ -160,13 +160,7 @@ fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>) -> S
     fact("tokens", human::count(state.total_tokens));
     if let Some((pid, usage)) = process {
         let used = format!("{}, {} CPU", human::bytes(usage.memory), human::duration(usage.cpu));
-        fact(
-            "process",
-            format!(
-                "pid {pid}, {} in its tree, {used}",
-                human::plural(usage.processes as u64, "process").replace("processs", "processes")
-            ),
-        );
+        fact("process", format!("pid {pid}, {} in its tree, {used}", usage.processes));
     }
     for left in state.iterations.iter().flat_map(|iteration| &iteration.left_running) {
         fact("left running", format!("{} (pid {})", plain(&left.name), left.pid));

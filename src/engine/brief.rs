@@ -143,15 +143,11 @@ fn task_status(found: &TasksFound) -> String {
             format!("- {id}{} ({})", task.name, task.status)
         })
         .collect();
+    let heading = format!("{} of {} tasks in `{file}` are done.", tasks.done(), tasks.total());
+    let heading = if open.is_empty() { heading } else { format!("{heading} Open:\n") };
     let more = tasks.open().count().saturating_sub(LISTED);
-    let mut text = format!("{} of {} tasks in `{file}` are done.", tasks.done(), tasks.total());
-    if !open.is_empty() {
-        text.push_str(&format!(" Open:\n\n{}", open.join("\n")));
-    }
-    if more > 0 {
-        text.push_str(&format!("\n- … and {more} more"));
-    }
-    text
+    let more = (more > 0).then(|| format!("- … and {more} more"));
+    std::iter::once(heading).chain(open).chain(more).collect::<Vec<_>>().join("\n")
 }
 
 /// Why the last claim was not believed, as long as none was believed since.

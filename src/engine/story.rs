@@ -24,7 +24,7 @@ pub struct Line {
 }
 
 impl Line {
-    fn new(symbol: &'static str, style: Style, text: String) -> Self {
+    fn new(symbol: &'static str, style: Style, text: &str) -> Self {
         Self { plain: format!("wt-loop: {text}"), symbol, style }
     }
 
@@ -43,7 +43,7 @@ impl Line {
 /// An iteration begins.
 pub fn begins(n: u64, spec: &LoopSpec) -> Line {
     let agent = spec.model.as_ref().map_or_else(|| spec.harness.clone(), |model| format!("{} ({model})", spec.harness));
-    Line::new("▶", BOLD, format!("iteration {n}/{} · {agent} · {}", spec.max, now_text()))
+    Line::new("▶", BOLD, &format!("iteration {n}/{} · {agent} · {}", spec.max, now_text()))
 }
 
 /// An iteration is over.
@@ -68,17 +68,17 @@ pub fn ended(iteration: &Iteration, spec: &LoopSpec, tasks: Option<&Tasks>, fact
         Some(ExitReason::Interrupted) => WARN,
         _ => BAD,
     };
-    Line::new("■", style, parts.join(" · "))
+    Line::new("■", style, &parts.join(" · "))
 }
 
 /// A claim was not believed.
 pub fn rejected(rejection: &Rejection) -> Line {
-    Line::new("✘", WARN, format!("completion rejected by the {} gate: {}", rejection.gate, rejection.detail))
+    Line::new("✘", WARN, &format!("completion rejected by the {} gate: {}", rejection.gate, rejection.detail))
 }
 
 /// The loop waits before it tries again.
 pub fn pauses(pause: Duration) -> Line {
-    Line::new("…", DIM, format!("waiting {} before the next try", human::duration(pause)))
+    Line::new("…", DIM, &format!("waiting {} before the next try", human::duration(pause)))
 }
 
 /// The loop is over.
@@ -86,7 +86,7 @@ pub fn ends(ending: &Ending, state: &State, elapsed: Duration) -> Line {
     let symbol = if ending.exit.code() == 0 { "✔" } else { "✘" };
     let iterations = plural(state.iterations.len() as u64, "iteration");
     let text = format!("{}: {} ({iterations}, {})", ending.status, ending.reason, human::duration(elapsed));
-    Line::new(symbol, status_style(ending.status).bold(), text)
+    Line::new(symbol, status_style(ending.status).bold(), &text)
 }
 
 /// What went wrong in an iteration beside the agent's own exit code.
@@ -106,5 +106,5 @@ pub fn trouble(report: &Report, log: Option<io::Error>) -> Vec<Line> {
         .iter()
         .map(|left| format!("{} (pid {}) could not be killed and is left running", left.name, left.pid));
     let log = log.map(|error| format!("the log could not be written: {}", reason(&error)));
-    ended.into_iter().chain(left).chain(log).map(|text| Line::new("!", BAD, text)).collect()
+    ended.into_iter().chain(left).chain(log).map(|text| Line::new("!", BAD, &text)).collect()
 }

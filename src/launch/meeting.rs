@@ -157,7 +157,7 @@ fn runtime_dir(env: &Environment) -> Result<PathBuf> {
     let dir = Path::new("/tmp").join(format!("wt-loop-{}", getuid()));
     files::private_dir(&dir).doing("make", &dir)?;
     let found = fs::symlink_metadata(&dir).doing("look at", &dir)?;
-    if found.uid() == getuid().as_raw() && found.mode() & 0o077 == 0 {
+    if found.uid() == getuid().as_raw() && found.mode().trailing_zeros() >= 6 {
         Ok(dir)
     } else {
         Err(Error::new(format!("{} belongs to somebody else or is open to others", dir.display()))

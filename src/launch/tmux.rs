@@ -18,14 +18,14 @@ pub const LAUNCHER: Launcher =
 fn launch(launch: &Launch) -> Result<Launched> {
     let window = tame(&launch.worktree.name());
     if launch.env.has("TMUX") {
-        opened(tmux(launch, &["new-window"], &window)?)?;
+        opened(&tmux(launch, &["new-window"], &window)?)?;
         return Ok(Launched { place: format!("in the tmux window {window}"), attach: None, child: None });
     }
     let session = format!("wt-loop-{}", tame(&launch.worktree.project()));
     let made = tmux(launch, &["new-session", "-d", "-s", &doubled(&session)], &window)?;
     if !made.ok() {
         // Another loop of this repository has made the session already.
-        opened(tmux(launch, &["new-window", "-t", &format!("={session}:")], &window)?)?;
+        opened(&tmux(launch, &["new-window", "-t", &format!("={session}:")], &window)?)?;
     }
     Ok(Launched {
         place: format!("in the tmux session {session}, window {window}"),
@@ -42,7 +42,7 @@ fn tmux(launch: &Launch, verb: &[&str], window: &str) -> Result<Answer> {
     answer("tmux", &args, &launch.worktree.root).map_err(|error| Error::new(format!("cannot start tmux: {error}")))
 }
 
-fn opened(said: Answer) -> Result<()> {
+fn opened(said: &Answer) -> Result<()> {
     if said.ok() {
         return Ok(());
     }

@@ -28,6 +28,7 @@ pub enum Glyphs {
 pub fn duration(span: Duration) -> String {
     let seconds = span.as_secs();
     match seconds {
+        0 if span.as_millis() < 100 => format!("{}ms", span.as_millis()),
         0..10 => format!("{seconds}.{}s", span.subsec_millis() / 100),
         10..MINUTE => format!("{seconds}s"),
         MINUTE..HOUR => format!("{}m {:02}s", seconds / MINUTE, seconds % MINUTE),
@@ -129,7 +130,8 @@ mod tests {
     #[test]
     fn durations() {
         let table = [
-            (0, "0.0s"),
+            (0, "0ms"),
+            (99, "99ms"),
             (449, "0.4s"),
             (9_999, "9.9s"),
             (10_000, "10s"),

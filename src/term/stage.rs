@@ -213,16 +213,11 @@ impl Stage {
     fn draw(&mut self) {
         let Some(live) = self.live.as_ref().filter(|_| self.err.is_terminal() && !self.mid_line) else { return };
         let width = terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
-        let mut text = format!("▶ {}", live.what);
-        if let Some(since) = live.since {
-            text.push_str(&format!(" · {}", human::duration(since.elapsed())));
-        }
-        if live.tokens > 0 {
-            text.push_str(&format!(" · {} tokens", human::count(live.tokens)));
-        }
-        if !self.last_line.is_empty() {
-            text.push_str(&format!(" · {}", self.last_line.trim()));
-        }
+        let elapsed = live.since.map(|since| human::duration(since.elapsed()));
+        let tokens = (live.tokens > 0).then(|| format!("{} tokens", human::count(live.tokens)));
+        let last = Some(self.last_line.trim().to_owned()).filter(|line| !line.is_empty());
+        let parts = [Some(live.what.clone()), elapsed, tokens, last];
+        let text = format!("▶ {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" · "));
         let text = paint(DIM, &cut(&text, width.saturating_sub(1)));
         self.err.write(anstream::AutoStream::auto(io::stderr()), text.as_bytes());
         self.drawn = true;

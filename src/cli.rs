@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    completions, context, demo, doctor, history, list, man, monitor, resume, run, start, status, stop,
+    completions, context, demo, doctor, history, list, man, monitor, ralph, resume, run, start, status, stop,
 };
 use crate::error::{Error, Exit, Result};
 
@@ -40,6 +40,9 @@ pub enum Command {
     List(list::Args),
     /// Go on with a loop that was stopped, stuck, stalled or killed
     Resume(resume::Args),
+    /// Work on a change or a prompt in the foreground until the agent's promise is proven
+    #[command(visible_alias = "loop")]
+    Ralph(ralph::Args),
     /// Add to, show or clear what every iteration is told beside its task
     Context(context::Args),
     /// Tell what is there and what is missing
@@ -54,10 +57,21 @@ pub enum Command {
 
 /// What a command line comes to.
 pub enum Parsed {
-    /// A command to run.
-    Command(Box<Command>),
+    /// A command to run, and by whose name it was called.
+    Command(Box<Command>, Caller),
     /// Help or the version: it is answered already.
     Answered(Exit),
+}
+
+/// By whose name the program was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// `wt-loop`, `wt-loop-SUB` or `ralph`.
+    Own,
+    /// `ito`.
+    Ito,
+    /// `spool`.
+    Spool,
 }
 
 /// The whole tree, with its examples in place.
@@ -74,9 +88,10 @@ pub fn command() -> clap::Command {
 
 /// Parses a command line, by whichever name the program was called.
 pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
-    let parsed = command().try_get_matches_from(by_name(args)).and_then(|matches| Cli::from_arg_matches(&matches));
+    let (args, caller) = by_name(args)?;
+    let parsed = command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
-        Ok(cli) => Ok(Parsed::Command(Box::new(cli.command))),
+        Ok(cli) => Ok(Parsed::Command(Box::new(cli.command), caller)),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             let _ = error.print();
             Ok(Parsed::Answered(Exit::Done))
@@ -89,17 +104,28 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
     }
 }
 
-/// `wt-loop-status --json` is `wt-loop status --json`.
-fn by_name(mut args: Vec<OsString>) -> Vec<OsString> {
-    let called =
-        args.first().map(std::path::Path::new).and_then(|path| path.file_name()).and_then(|name| name.to_str());
-    if let Some(sub) = called.and_then(|name| name.strip_prefix("wt-loop-")).map(OsString::from) {
-        args.insert(1, sub);
+/// `wt-loop-status --json` is `wt-loop status --json`, `ralph …` is `wt-loop ralph …`; `ito` and `spool` have two words in common
+/// with us.
+fn by_name(mut args: Vec<OsString>) -> Result<(Vec<OsString>, Caller)> {
+    let called = args.first().map(std::path::Path::new).and_then(|path| path.file_name());
+    let called = called.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let caller = match called.as_str() {
+        "ito" => Caller::Ito,
+        "spool" => Caller::Spool,
+        _ => Caller::Own,
+    };
+    if caller != Caller::Own && !args.get(1).is_some_and(|word| word == "ralph" || word == "loop") {
+        return Err(Error::usage(format!("{called} is wt-loop here, and knows only the words ralph and loop"))
+            .hint(format!("{called} ralph --help")));
+    }
+    let sub = called.strip_prefix("wt-loop-").or_else(|| (called == "ralph").then_some("ralph"));
+    if let Some(sub) = sub {
+        args.insert(1, sub.into());
     }
     if let Some(first) = args.first_mut() {
         *first = "wt-loop".into();
     }
-    args
+    Ok((args, caller))
 }
 
 /// What clap says, as one line and the way out.
@@ -132,9 +158,18 @@ mod tests {
 
     #[test]
     fn a_name_can_be_the_subcommand() {
-        let called = |words: &[&str]| by_name(words.iter().map(OsString::from).collect());
-        assert_eq!(called(&["/usr/bin/wt-loop-status", "--json"]), ["wt-loop", "status", "--json"]);
-        assert_eq!(called(&["./wt-loop", "list"]), ["wt-loop", "list"]);
+        let called = |words: &[&str]| by_name(words.iter().map(OsString::from).collect()).unwrap();
+        for (typed, meant, caller) in [
+            (&["/usr/bin/wt-loop-status", "--json"][..], &["wt-loop", "status", "--json"][..], Caller::Own),
+            (&["./wt-loop", "list"], &["wt-loop", "list"], Caller::Own),
+            (&["ralph", "do it"], &["wt-loop", "ralph", "do it"], Caller::Own),
+            (&["/opt/ito", "loop", "x"], &["wt-loop", "loop", "x"], Caller::Ito),
+            (&["spool", "ralph", "x"], &["wt-loop", "ralph", "x"], Caller::Spool),
+        ] {
+            let (words, by) = called(typed);
+            assert_eq!((words, by), (meant.iter().map(OsString::from).collect(), caller));
+        }
+        assert!(by_name(vec!["ito".into(), "init".into()]).is_err());
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
 use crate::gates::tasks::AtStart;
+use crate::layout::Layout;
 use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Progress, Span};
 
 /// The repository's file, at the worktree's root.
@@ -43,6 +44,10 @@ pub struct LoopSpec {
     pub task: String,
     /// The change worked on.
     pub change_id: Option<String>,
+    /// Its module.
+    pub module_id: Option<String>,
+    /// Where the repository keeps its changes: the name of a layout.
+    pub layout: String,
     /// The user's label.
     pub label: Option<String>,
     /// The agent.
@@ -137,13 +142,27 @@ impl Streaming {
 pub struct Defaults {
     harness: &'static str,
     max: Limit,
+    done: Option<Done>,
     stall_threshold: Limit,
     iteration_timeout: Option<Duration>,
 }
 
-/// The defaults of `start` and `run`.
+/// The defaults of `ralph`: nothing ends it but a promise.
+pub const RALPH: Defaults = Defaults {
+    harness: "claude",
+    max: Limit::Unlimited,
+    done: Some(Done::Manual),
+    stall_threshold: Limit::Unlimited,
+    iteration_timeout: None,
+};
+
+/// The defaults of `ralph` when it is called by the name of `ito` or `spool`.
+pub const ITO: Defaults = Defaults { harness: "opencode", ..RALPH };
+
+/// The defaults of `start` and `run`: the criterion follows tasks.md.
 pub const START: Defaults = Defaults {
     harness: "claude",
+    done: None,
     max: Limit::At(10),
     stall_threshold: Limit::At(2),
     iteration_timeout: Some(Duration::from_secs(45 * 60)),
@@ -172,6 +191,10 @@ pub struct Work {
     pub task: String,
     /// The change worked on.
     pub change_id: Option<String>,
+    /// Its module.
+    pub module_id: Option<String>,
+    /// Where the repository keeps its changes.
+    pub layout: &'static Layout,
     /// The user's label.
     pub label: Option<String>,
 }
@@ -183,6 +206,20 @@ pub enum TasksFile {
     Present(AtStart),
     /// There is none.
     Missing,
+}
+
+impl LoopSpec {
+    /// Where the repository keeps its changes.
+    pub fn layout(&self) -> &'static Layout {
+        Layout::named(&self.layout).unwrap_or(&crate::layout::PLAIN)
+    }
+}
+
+impl Defaults {
+    /// Whether the criterion is looked for in the worktree.
+    pub const fn follows_tasks(&self) -> bool {
+        self.done.is_none()
+    }
 }
 
 impl Config {
@@ -212,13 +249,15 @@ impl Config {
         if work.task.trim().is_empty() && work.change_id.is_none() {
             return Err(Error::usage("the task is empty").hint("wt-loop start \"what is to be done\""));
         }
-        let done = o.done.unwrap_or(match tasks {
+        let done = o.done.or(defaults.done).unwrap_or(match tasks {
             TasksFile::Present(_) => Done::Tasks,
             TasksFile::Missing => Done::Manual,
         });
         Ok(LoopSpec {
             task: work.task,
             change_id: work.change_id,
+            module_id: work.module_id,
+            layout: work.layout.name.to_owned(),
             label: work.label,
             harness: o.harness.unwrap_or_else(|| defaults.harness.to_owned()),
             model: o.model,
@@ -399,7 +438,7 @@ mod tests {
     use super::*;
 
     fn work() -> Work {
-        Work { task: "t".into(), change_id: None, label: None }
+        Work { task: "t".into(), change_id: None, module_id: None, layout: &crate::layout::PLAIN, label: None }
     }
 
     fn layered(repository: &str, user: &str, variables: &[(&str, &str)], flags: LoopOptions) -> Result<Config> {

@@ -34,10 +34,11 @@ pub fn append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(O_NOFOLLOW).open(path)
 }
 
-/// Appends `text` as lines of its own, in one write, so that two who append at once do not mix.
-pub fn append_line(path: &Path, text: &str) -> io::Result<()> {
+/// Appends `text` as a paragraph of its own, in one write, so that two who append at once do not mix.
+pub fn append_paragraph(path: &Path, text: &str) -> io::Result<()> {
     let mut file = append(path)?;
-    file.write_all(format!("{}\n", text.trim_end()).as_bytes())?;
+    let gap = if file.metadata()?.len() > 0 { "\n" } else { "" };
+    file.write_all(format!("{gap}{}\n", text.trim()).as_bytes())?;
     file.sync_all()
 }
 

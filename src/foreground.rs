@@ -3,7 +3,7 @@
 use crate::config::LoopSpec;
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::error::{Doing, Exit, Result};
+use crate::error::{Exit, Result};
 use crate::process::Signals;
 use crate::registry::Record;
 use crate::session::{self, Running, Starting};
@@ -12,19 +12,25 @@ use crate::view::View;
 use crate::worktree::Worktree;
 
 /// Runs a new loop here.
-pub fn run(worktree: &Worktree, env: &Environment, spec: LoopSpec) -> Result<Exit> {
+pub fn run(worktree: &Worktree, env: &Environment, spec: LoopSpec, signals: &Signals) -> Result<Exit> {
     let starting = Starting::begin(worktree)?;
     if let Ok(Some(view)) = View::of(worktree) {
         session::record_crash(&view)?;
     }
     let (state, record) = session::prepare(worktree, env, spec)?;
-    go(worktree, env, &record, state, starting)
+    go(worktree, env, &record, state, starting, signals)
 }
 
 /// Runs a loop that is prepared, and lets go of the start.
-pub fn go(worktree: &Worktree, env: &Environment, record: &Record, state: State, starting: Starting) -> Result<Exit> {
+pub fn go(
+    worktree: &Worktree,
+    env: &Environment,
+    record: &Record,
+    state: State,
+    starting: Starting,
+    signals: &Signals,
+) -> Result<Exit> {
     let running = Running::begin(worktree, &state.loop_id)?;
     drop(starting);
-    let signals = Signals::install().doing("catch", "signals".as_ref())?;
-    Engine::new(worktree, env, &record.spec, &signals, state, running)?.run()
+    Engine::new(worktree, env, &record.spec, signals, state, running)?.run()
 }

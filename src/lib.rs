@@ -11,16 +11,18 @@
 //! | [`foreground`], [`session`], [`view`], [`target`] | who may run a loop, what a reader sees of it, which one is meant |
 //! | [`launch`] | where `start` puts a loop |
 //! | [`agent`], [`gates`], [`prompt`], [`promise`], [`tasks`] | the agents; what must hold; pure text |
-//! | [`layout`], [`worktree`], [`registry`], [`state`], [`log`], [`lock`], [`files`] | what is on disk |
+//! | [`layout`], [`worktree`], [`registry`], [`state`], [`change_history`], [`context`], [`log`], [`lock`], [`files`] | what is on disk |
 //! | [`process`] | the only place that spawns, signals and waits |
 //! | [`term`] | what a person sees: the only place that prints |
-//! | [`error`], [`environment`], [`nearest`] | small things that everybody needs |
+//! | [`error`], [`environment`], [`nearest`], [`rawtext`] | small things that everybody needs |
 
 pub mod agent;
+pub mod change_history;
 pub mod cli;
 pub mod commands;
 pub mod complete;
 pub mod config;
+pub mod context;
 pub mod engine;
 pub mod environment;
 pub mod error;
@@ -38,6 +40,7 @@ pub mod plan;
 pub mod process;
 pub mod promise;
 pub mod prompt;
+pub mod rawtext;
 pub mod registry;
 pub mod session;
 pub mod state;
@@ -60,7 +63,7 @@ pub fn main() -> ExitCode {
     }
     complete::answer_the_shell();
     let outcome = cli::parse(args).and_then(|cli| match cli {
-        cli::Parsed::Command(command) => commands::run(&command),
+        cli::Parsed::Command(command, caller) => commands::run(&command, caller),
         cli::Parsed::Answered(exit) => Ok(exit),
     });
     let exit = outcome.unwrap_or_else(|error| {

@@ -15,7 +15,7 @@ const DATE: &str = "2026-11-16";
 /// Commands to type, each with what it does.
 type Examples = &'static [(&'static str, &'static str)];
 
-const EXAMPLES: [(&str, Examples); 14] = [
+const EXAMPLES: [(&str, Examples); 15] = [
     (
         "wt-loop",
         &[
@@ -80,6 +80,19 @@ const EXAMPLES: [(&str, Examples); 14] = [
         &[
             ("wt-loop resume", "go on where the loop was stopped or killed"),
             ("wt-loop resume --max 20", "go on after the maximum was reached"),
+        ],
+    ),
+    (
+        "ralph",
+        &[
+            (
+                "wt-loop ralph \"Add the endpoint\" --change 002-01_add-endpoint",
+                "work on a change until its promise is proven",
+            ),
+            ("wt-loop ralph --change 002-01 --max 20", "the change alone, by a prefix of its id"),
+            ("wt-loop ralph --module 002 --no-interactive", "every change of a module, one after the other"),
+            ("wt-loop ralph --status --change 002-01", "what was done on a change so far"),
+            ("wt-loop ralph --add-context \"Mind the tests\" --change 002-01", "told to the next iteration"),
         ],
     ),
     (

@@ -212,6 +212,14 @@ pub struct WorkOptions {
     #[arg(short, long, value_name = "ID", add = crate::complete::changes())]
     pub change: Option<String>,
 
+    /// The module to work in; a change names its own
+    #[arg(short, long, value_name = "ID")]
+    pub module: Option<String>,
+
+    /// Work on no change, just the task
+    #[arg(long, conflicts_with_all = ["change", "module"])]
+    pub no_change: bool,
+
     /// Read the task from a file, `-` for standard input; before a task on the command line
     #[arg(long, visible_alias = "file", value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub prompt_file: Option<String>,

@@ -11,9 +11,11 @@ use crate::engine::brief;
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::gates::tasks::AtStart;
-use crate::layout;
+use crate::layout::{self, Layout, module_of};
 use crate::options::{Done, LaunchOptions, LoopOptions, WorkOptions};
+use crate::rawtext;
 use crate::state::State;
+use crate::target;
 use crate::term;
 use crate::worktree::Worktree;
 
@@ -24,6 +26,8 @@ pub struct Typed<'a> {
     pub task: Option<&'a str>,
     /// The change, already resolved.
     pub change_id: Option<String>,
+    /// Where the repository keeps its changes; looked for where it is not said.
+    pub layout: Option<&'static Layout>,
     /// Prompt file, label.
     pub work: WorkOptions,
     /// The options of the loop.
@@ -44,15 +48,20 @@ pub struct Plan {
 
 /// Resolves everything, and warns of what a person may not have meant.
 pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Defaults) -> Result<Plan> {
-    let Typed { task, change_id, work, options, launch } = typed;
+    let Typed { task, change_id, layout, work, options, launch } = typed;
+    let layout = layout.unwrap_or_else(|| Layout::detect(&worktree.root));
+    let module_id = module_id(worktree, layout, change_id.as_deref(), work.module.as_deref())?;
+    brief::check_texts(worktree, layout, change_id.as_deref())?;
     let task = whole_task(task, work.prompt_file.as_deref())?;
     let config = Config::load(&worktree.root, env, options, launch)?;
     let (asked, launch) = (config.options.done, config.launch.clone());
-    let tasks = tasks_file(worktree, change_id.as_deref())?;
-    let spec = config.resolve(Work { task, change_id, label: work.label }, tasks, defaults)?;
+    let tasks = tasks_file(worktree, layout, change_id.as_deref())?;
+    let spec = config.resolve(Work { task, change_id, module_id, layout, label: work.label }, tasks, defaults)?;
     let agent = Agent::named(&spec.harness)?.invocation(&spec, env, &worktree.root)?;
     match (tasks, asked) {
-        (TasksFile::Missing, None) => term::warn("No tasks.md found, using manual done criteria"),
+        (TasksFile::Missing, None) if defaults.follows_tasks() => {
+            term::warn("No tasks.md found, using manual done criteria")
+        }
         (TasksFile::Missing, Some(Done::Tasks)) => {
             term::warn("no tasks.md found; the loop is done when there is one and all its tasks are closed");
         }
@@ -65,11 +74,25 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
 pub fn dry_run(worktree: &Worktree, plan: &Plan, state: &State) -> Result<String> {
     let n = state.last_recorded() + 1;
     let failure = state.iterations.last().and_then(brief::failure_of);
-    let prompt = brief::prompt(worktree, &plan.spec, state, n, failure.as_deref())?;
+    let brief = brief::brief(worktree, &plan.spec, state, n, failure.as_deref())?;
+    brief.warnings.iter().for_each(|warning| term::warn(warning));
     let words = std::iter::once(plan.agent.program.as_os_str())
         .chain(plan.agent.args.iter().map(std::ffi::OsString::as_os_str));
     let line: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
-    Ok(format!("{}\n\nThe prompt on its standard input:\n\n{prompt}", line.join(" ")))
+    Ok(format!("{}\n\nThe prompt on its standard input:\n\n{}", line.join(" "), rawtext::for_showing(&brief.prompt)))
+}
+
+/// The module that was named, or the one that the change's id tells.
+fn module_id(
+    worktree: &Worktree,
+    layout: &'static Layout,
+    change: Option<&str>,
+    named: Option<&str>,
+) -> Result<Option<String>> {
+    match named {
+        Some(name) => target::module(worktree, layout, name).map(|module| Some(module.id)),
+        None => Ok(change.and_then(module_of).map(str::to_owned)),
+    }
 }
 
 /// File first, then what was typed.
@@ -89,16 +112,16 @@ fn prompt_file(name: &str) -> Result<String> {
     } else {
         bytes = fs::read(name).doing("read the prompt file", Path::new(name))?;
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = rawtext::from_bytes(&bytes);
     if text.trim().is_empty() {
         return Err(Error::usage(format!("the prompt file {name} is empty")));
     }
     Ok(text)
 }
 
-fn tasks_file(worktree: &Worktree, change_id: Option<&str>) -> Result<TasksFile> {
+fn tasks_file(worktree: &Worktree, layout: &'static Layout, change_id: Option<&str>) -> Result<TasksFile> {
     let path: Option<PathBuf> = match change_id {
-        Some(_) => brief::change(worktree, change_id).map(|change| change.tasks()),
+        Some(_) => brief::change(worktree, layout, change_id).map(|change| change.tasks()),
         None => layout::find_tasks(&worktree.root),
     };
     let Some(path) = path else { return Ok(TasksFile::Missing) };

@@ -11,9 +11,9 @@ use crate::config::LoopSpec;
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
-use crate::layout::module_of;
 use crate::lock::{Lock, Taken};
 use crate::process::Identity;
+use crate::rawtext;
 use crate::registry::{Record, Registry};
 use crate::state::{Found, SCHEMA_VERSION, State, Status, now_text};
 use crate::term;
@@ -136,9 +136,9 @@ fn fresh(worktree: &Worktree, spec: &LoopSpec) -> State {
 pub fn describe(state: &mut State, spec: &LoopSpec) {
     state.status = Status::Starting;
     state.change_id.clone_from(&spec.change_id);
-    state.module_id = spec.change_id.as_deref().and_then(module_of).map(str::to_owned);
+    state.module_id.clone_from(&spec.module_id);
     state.label.clone_from(&spec.label);
-    state.task.clone_from(&spec.task);
+    state.task = rawtext::for_showing(&spec.task);
     state.max_iterations = spec.max.into();
     state.min_iterations = spec.min;
     spec.done.word().clone_into(&mut state.done_criteria);

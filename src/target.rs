@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::layout::{Layout, ResolveError};
+use crate::layout::{Change, Layout, Module, ResolveError};
 use crate::registry::{Record, Registry};
 use crate::view::View;
 use crate::worktree::{Sibling, Worktree};
@@ -35,9 +35,13 @@ pub fn for_start(cwd: &Path, name: Option<&str>) -> Result<Target> {
 }
 
 /// The change of this worktree that `name` means, which must be one.
-pub fn change(worktree: &Worktree, name: &str) -> Result<String> {
-    let root = &worktree.root;
-    Layout::detect(root).resolve(root, name).map(|change| change.id).map_err(|error| told(&error))
+pub fn change(worktree: &Worktree, layout: &'static Layout, name: &str) -> Result<Change> {
+    layout.resolve(&worktree.root, name).map_err(|error| told(&error))
+}
+
+/// The module that `name` means, which must be one.
+pub fn module(worktree: &Worktree, layout: &'static Layout, name: &str) -> Result<Module> {
+    layout.resolve_module(&worktree.root, name).map_err(|error| told(&error))
 }
 
 /// The loop that a reader means.

@@ -3,9 +3,10 @@
 use clap::Subcommand;
 
 use super::Context;
+use crate::context;
 use crate::engine::brief;
-use crate::error::{Doing, Error, Exit, Result};
-use crate::files;
+use crate::error::{Exit, Result};
+use crate::layout::Layout;
 use crate::target;
 use crate::term;
 use crate::view::View;
@@ -54,29 +55,22 @@ pub struct Of {
 }
 
 /// Runs `context`.
-pub fn run(args: &Args, context: &Context) -> Result<Exit> {
-    let worktree = Worktree::find(&context.cwd)?;
+pub fn run(args: &Args, from: &Context) -> Result<Exit> {
+    let worktree = Worktree::find(&from.cwd)?;
     let path = match &args.action {
         Action::Add { of, .. } | Action::Show { of } | Action::Clear { of } => file(&worktree, of)?,
     };
-    let known = files::read(&path).doing("read", &path)?.unwrap_or_default();
     match &args.action {
-        Action::Show { .. } if known.is_empty() => {
-            term::narrate("there is no context; add some: wt-loop context add \"…\"");
-        }
-        Action::Show { .. } => term::answer(&String::from_utf8_lossy(&known))?,
+        Action::Show { .. } => match context::show(&path)? {
+            text if text.is_empty() => term::narrate("there is no context; add some: wt-loop context add \"…\""),
+            text => term::answer(&text)?,
+        },
         Action::Clear { .. } => {
-            if !known.is_empty() {
-                files::replace(&path, b"").doing("write", &path)?;
-            }
+            context::clear(&path)?;
             term::answer("the context is cleared\n")?;
         }
         Action::Add { text, .. } => {
-            if text.trim().is_empty() {
-                return Err(Error::usage("the context to add is empty").hint("wt-loop context add \"what to mind\""));
-            }
-            worktree.exclude_ours()?;
-            files::append_line(&path, text).doing("write", &path)?;
+            context::add(&worktree, &path, text)?;
             term::answer("added; the next iteration reads it\n")?;
         }
     }
@@ -84,9 +78,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
 }
 
 fn file(worktree: &Worktree, of: &Of) -> Result<std::path::PathBuf> {
+    let layout = Layout::detect(&worktree.root);
     let change_id = match &of.change {
-        Some(name) => Some(target::change(worktree, name)?),
+        Some(name) => Some(target::change(worktree, layout, name)?.id),
         None => View::of(worktree)?.filter(View::is_active).and_then(|view| view.state.change_id),
     };
-    Ok(brief::context_file(worktree, change_id.as_deref()))
+    Ok(brief::context_file(worktree, layout, change_id.as_deref()))
 }

@@ -13,7 +13,7 @@ use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
 use crate::options::LoopOptions;
 use crate::plan::{self, Typed};
-use crate::process::answer;
+use crate::process::{Signals, answer};
 use crate::term::{self, BOLD, paint};
 use crate::worktree::Worktree;
 
@@ -50,7 +50,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let options = LoopOptions { harness: Some("rehearsal".into()), max: Some(10.into()), ..LoopOptions::default() };
     let typed = Typed { task: Some("Build the shop"), options, ..Typed::default() };
     let plan = plan::plan(&worktree, &env, typed, &START)?;
-    let exit = foreground::run(&worktree, &env, plan.spec)?;
+    let signals = Signals::install()?;
+    let exit = foreground::run(&worktree, &env, plan.spec, &signals)?;
     term::narrate(&next_commands(&root));
     Ok(exit)
 }

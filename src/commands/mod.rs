@@ -8,6 +8,7 @@ pub mod history;
 pub mod list;
 pub mod man;
 pub mod monitor;
+pub mod ralph;
 pub mod resume;
 pub mod run;
 pub mod start;
@@ -16,7 +17,7 @@ pub mod stop;
 
 use std::path::PathBuf;
 
-use crate::cli::Command;
+use crate::cli::{Caller, Command};
 use crate::environment::Environment;
 use crate::error::{Doing, Exit, Result};
 
@@ -26,12 +27,14 @@ pub struct Context {
     pub cwd: PathBuf,
     /// The environment it was given in.
     pub env: Environment,
+    /// By whose name the program was called.
+    pub caller: Caller,
 }
 
 /// Runs a command.
-pub fn run(command: &Command) -> Result<Exit> {
+pub fn run(command: &Command, caller: Caller) -> Result<Exit> {
     let cwd = std::env::current_dir().doing("find", "the current directory".as_ref())?;
-    let context = Context { cwd, env: Environment::own() };
+    let context = Context { cwd, env: Environment::own(), caller };
     match command {
         Command::Start(args) => start::run(args, &context),
         Command::Run(args) => run::run(args, &context),
@@ -41,6 +44,7 @@ pub fn run(command: &Command) -> Result<Exit> {
         Command::Monitor(args) => monitor::run(args, &context),
         Command::List(args) => list::run(args, &context),
         Command::Resume(args) => resume::run(args, &context),
+        Command::Ralph(args) => ralph::run(args, &context),
         Command::Context(args) => context::run(args, &context),
         Command::Doctor(args) => doctor::run(args, &context),
         Command::Demo(args) => demo::run(args, &context),

@@ -44,7 +44,7 @@ pub struct Args {
 /// Runs `monitor`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let mut view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
-    let signals = Signals::install().doing("catch", "signals".as_ref())?;
+    let signals = Signals::install()?;
     let mut log = Tail::open(&view.worktree.log(), args.lines)?;
     let mut screen = if args.json { Screen::Events } else { Screen::Person(Box::default()) };
     let (interval, mut last_look) = (Duration::from_secs(args.interval), None::<Instant>);

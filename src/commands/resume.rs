@@ -5,8 +5,10 @@ use crate::config::{Config, LoopSpec, START, TasksFile, Work};
 use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
 use crate::gates::tasks::AtStart;
+use crate::layout::Layout;
 use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Span};
 use crate::plan::{self, Plan};
+use crate::process::Signals;
 use crate::registry::{Record, Registry};
 use crate::session::{self, Starting};
 use crate::state::{State, Status};
@@ -55,7 +57,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let record = Record::new(&worktree, state.loop_id.clone(), spec);
     registry.save(&record)?;
     state.save(&worktree.state()).doing("write", &worktree.state())?;
-    foreground::go(&worktree, &context.env, &record, state, starting)
+    let signals = Signals::install()?;
+    foreground::go(&worktree, &context.env, &record, state, starting, &signals)
 }
 
 fn refuse_the_finished(view: &View, spec: &LoopSpec) -> Result<()> {
@@ -115,7 +118,13 @@ fn from_state(view: &View, context: &Context, typed: LoopOptions) -> Result<Loop
         ..LoopOptions::default()
     };
     let config = Config { options: config.options.or(told), ..config };
-    let work = Work { task: state.task.clone(), change_id: state.change_id.clone(), label: state.label.clone() };
+    let work = Work {
+        task: state.task.clone(),
+        change_id: state.change_id.clone(),
+        module_id: state.module_id.clone(),
+        layout: Layout::detect(&view.worktree.root),
+        label: state.label.clone(),
+    };
     let tasks = crate::layout::find_tasks(&view.worktree.root)
         .map_or(TasksFile::Missing, |_| TasksFile::Present(AtStart::None));
     config.resolve(work, tasks, &START)

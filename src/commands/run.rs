@@ -7,6 +7,7 @@ use crate::environment::Environment;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
 use crate::launch::meeting::Guest;
+use crate::layout::Layout;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Typed};
 use crate::process::Signals;
@@ -49,10 +50,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
 }
 
 fn run_here(args: &Args, context: &Context, worktree: &Worktree) -> Result<Exit> {
-    let change_id = args.work.change.as_deref().map(|name| target::change(worktree, name)).transpose()?;
+    let layout = Layout::detect(&worktree.root);
+    let change = args.work.change.as_deref().map(|name| target::change(worktree, layout, name)).transpose()?;
+    let change_id = change.map(|change| change.id);
     let typed = Typed {
         task: args.task.as_deref(),
         change_id,
+        layout: Some(layout),
         work: args.work.clone(),
         options: args.options.clone(),
         launch: LaunchOptions::default(),
@@ -62,13 +66,14 @@ fn run_here(args: &Args, context: &Context, worktree: &Worktree) -> Result<Exit>
         term::answer(&plan::dry_run(worktree, &plan, &State::default())?)?;
         return Ok(Exit::Done);
     }
-    foreground::run(worktree, &context.env, plan.spec)
+    let signals = Signals::install()?;
+    foreground::run(worktree, &context.env, plan.spec, &signals)
 }
 
 /// What the terminal runs.
 fn take_up(worktree: &Worktree) -> Result<Exit> {
     let Some(guest) = Guest::arrive(worktree)? else { return Err(nothing_prepared(worktree)) };
-    let signals = Signals::install().doing("catch", "signals".as_ref())?;
+    let signals = Signals::install()?;
     let (record, state, running) = match prepared(worktree, &guest.env, &guest.loop_id) {
         Ok(prepared) => prepared,
         Err(error) => {

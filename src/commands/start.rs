@@ -8,6 +8,7 @@ use crate::error::{Doing, Error, Exit, Result};
 use crate::files;
 use crate::launch::meeting::Host;
 use crate::launch::{AUTO, Fullscreen, Launch, Launched, Launcher};
+use crate::layout::Layout;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Plan, Typed};
 use crate::registry::Registry;
@@ -46,8 +47,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     };
     let Target { worktree, change_id } = target::for_start(&context.cwd, name)?;
     let change_id = one_change(&worktree, name, change_id, args.work.change.as_deref())?;
-    let typed =
-        Typed { task, change_id, work: args.work.clone(), options: args.options.clone(), launch: args.launch.clone() };
+    let typed = Typed {
+        task,
+        change_id,
+        layout: None,
+        work: args.work.clone(),
+        options: args.options.clone(),
+        launch: args.launch.clone(),
+    };
     let plan = plan::plan(&worktree, &context.env, typed, &START)?;
     if args.work.dry_run {
         term::answer(&plan::dry_run(&worktree, &plan, &State::default())?)?;
@@ -96,7 +103,7 @@ fn one_change(
     option: Option<&str>,
 ) -> Result<Option<String>> {
     let Some(option) = option else { return Ok(positional) };
-    let option = target::change(worktree, option)?;
+    let option = target::change(worktree, Layout::detect(&worktree.root), option)?.id;
     match (name, positional) {
         (Some(name), Some(positional)) if positional != option => {
             Err(Error::usage(format!("two changes are named: '{name}' and --change {option}")).hint("name one of them"))

@@ -28,15 +28,14 @@ pub struct TasksFound {
 }
 
 /// The change that a loop works on.
-pub fn change(worktree: &Worktree, id: Option<&str>) -> Option<Change> {
-    let id = id?;
-    Layout::detect(&worktree.root).resolve(&worktree.root, id).ok()
+pub fn change(worktree: &Worktree, layout: &'static Layout, id: Option<&str>) -> Option<Change> {
+    layout.resolve(&worktree.root, id?).ok()
 }
 
 /// The tasks of the loop: those of its change, or without one those of the tasks.md found.
 pub fn tasks(worktree: &Worktree, spec: &LoopSpec) -> Result<Option<TasksFound>> {
     let path = match &spec.change_id {
-        Some(id) => change(worktree, Some(id)).map(|change| change.tasks()),
+        Some(id) => change(worktree, spec.layout(), Some(id)).map(|change| change.tasks()),
         None => layout::find_tasks(&worktree.root),
     };
     let Some(path) = path else { return Ok(None) };
@@ -49,53 +48,92 @@ pub fn tasks(worktree: &Worktree, spec: &LoopSpec) -> Result<Option<TasksFound>>
 }
 
 /// The file of the context that every iteration reloads.
-pub fn context_file(worktree: &Worktree, change_id: Option<&str>) -> PathBuf {
-    change(worktree, change_id).map_or_else(|| worktree.root.join(layout::LOOSE_CONTEXT), |change| change.context())
+pub fn context_file(worktree: &Worktree, layout: &'static Layout, change_id: Option<&str>) -> PathBuf {
+    change(worktree, layout, change_id)
+        .map_or_else(|| worktree.root.join(layout::LOOSE_CONTEXT), |change| change.context())
 }
 
-/// The whole prompt of iteration `n`.
-pub fn prompt(
-    worktree: &Worktree,
-    spec: &LoopSpec,
-    state: &State,
-    n: u64,
-    last_failure: Option<&str>,
-) -> Result<String> {
-    let root = &worktree.root;
+/// A prompt, and what could not be read for it.
+pub struct Brief {
+    /// The whole prompt.
+    pub prompt: String,
+    /// What is left out, and why.
+    pub warnings: Vec<String>,
+}
+
+/// The texts of the repository that a prompt has. One that may not be read is left out and told, and ends no loop.
+#[derive(Default)]
+struct Texts {
+    change: Option<(String, String)>,
+    module: Option<(String, String)>,
+    context: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Texts {
+    fn gather(worktree: &Worktree, spec: &LoopSpec) -> Self {
+        let (root, layout) = (&worktree.root, spec.layout());
+        let mut texts = Self::default();
+        if let Some(change) = change(worktree, layout, spec.change_id.as_deref()) {
+            let proposal = texts.read(root, &change.proposal(), IfMissing::Warn);
+            texts.change = Some((change.id, proposal.unwrap_or_default()));
+        }
+        if let Some(module) = spec.module_id.as_deref().and_then(|id| layout.resolve_module(root, id).ok()) {
+            let text = texts.read(root, &module.file(), IfMissing::Fine);
+            texts.module = Some((module.id, text.unwrap_or_default()));
+        }
+        texts.context = texts.read(root, &context_file(worktree, layout, spec.change_id.as_deref()), IfMissing::Fine);
+        texts
+    }
+
+    fn read(&mut self, root: &Path, path: &Path, missing: IfMissing) -> Option<String> {
+        match layout::read_inside(root, path) {
+            Ok(None) if missing == IfMissing::Warn => self.warnings.push(format!("{} is missing", below(root, path))),
+            Ok(text) => return text,
+            Err(error) => self.warnings.push(error.to_string()),
+        }
+        None
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IfMissing {
+    Warn,
+    Fine,
+}
+
+/// What is written about iteration `n` into its prompt.
+pub fn brief(worktree: &Worktree, spec: &LoopSpec, state: &State, n: u64, last_failure: Option<&str>) -> Result<Brief> {
     let template = template(spec)?;
-    let inside = |path: PathBuf| layout::read_inside(root, &path).map_err(|error| Error::new(error.to_string()));
-    let change = change(worktree, spec.change_id.as_deref());
-    let proposal = change.as_ref().map(|change| inside(change.proposal())).transpose()?.flatten();
-    let module = match change.as_ref().and_then(|change| change.module_id()) {
-        Some(id) => Layout::detect(root).resolve_module(root, id).ok(),
-        None => None,
-    };
-    let module_text = module.as_ref().map(|module| inside(module.file())).transpose()?.flatten();
-    let tasks = tasks(worktree, spec)?;
-    let context = inside(context_file(worktree, spec.change_id.as_deref()))?;
-    let status = tasks.as_ref().map(task_status);
-    let rejected = rejected(state);
-    let previous = previous(&state.iterations);
-    let document = |id: &'_ str, text: &'_ Option<String>| -> (String, String) {
-        (id.to_owned(), text.clone().unwrap_or_default())
-    };
-    let change_text = change.as_ref().map(|change| document(&change.id, &proposal));
-    let module_text = module.as_ref().map(|module| document(&module.id, &module_text));
-    Ok(template.render(&PromptFacts {
+    let mut texts = Texts::gather(worktree, spec);
+    let tasks = tasks(worktree, spec).unwrap_or_else(|error| {
+        texts.warnings.push(error.to_string());
+        None
+    });
+    let prompt = template.render(&PromptFacts {
         worktree: &worktree.name(),
         iteration: n,
         max: spec.max.number(),
         min: spec.min,
-        change: change_text.as_ref().map(|(id, text)| Document { id, text }),
-        module: module_text.as_ref().map(|(id, text)| Document { id, text }),
-        task_status: status.as_deref(),
+        change: texts.change.as_ref().map(|(id, text)| Document { id, text }),
+        module: texts.module.as_ref().map(|(id, text)| Document { id, text }),
+        task_status: tasks.as_ref().map(task_status).as_deref(),
         task: &spec.task,
-        context: context.as_deref(),
-        validation_failure: rejected.as_deref(),
+        context: texts.context.as_deref(),
+        validation_failure: rejected(state).as_deref(),
         last_failure,
-        previous: previous.as_deref(),
+        previous: previous(&state.iterations).as_deref(),
         done: how_done(spec, tasks.as_ref()),
-    }))
+    });
+    Ok(Brief { prompt, warnings: texts.warnings })
+}
+
+/// Refuses to begin where a text that is there may not be read; one that is missing is no reason not to.
+pub fn check_texts(worktree: &Worktree, layout: &'static Layout, change_id: Option<&str>) -> Result<()> {
+    let Some(change) = change(worktree, layout, change_id) else { return Ok(()) };
+    let read = layout::read_inside(&worktree.root, &change.proposal());
+    read.map(drop)
+        .map_err(|error| Error::new(error.to_string()).hint("wt-loop reads only regular files inside the worktree"))
 }
 
 /// The last failure of a loop that goes on after it was ended.

@@ -171,7 +171,8 @@ mod tests {
     use crate::options::LoopOptions;
 
     fn spec(options: LoopOptions) -> LoopSpec {
-        let work = Work { task: "t".into(), change_id: None, label: None };
+        let work =
+            Work { task: "t".into(), change_id: None, module_id: None, layout: &crate::layout::PLAIN, label: None };
         Config { options, ..Config::default() }.resolve(work, TasksFile::Missing, &START).unwrap()
     }
 

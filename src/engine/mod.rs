@@ -12,6 +12,7 @@ mod watch;
 use std::time::{Duration, Instant};
 
 use crate::agent::{Agent, Invocation};
+use crate::change_history::Chronicle;
 use crate::config::LoopSpec;
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Exit, Result};
@@ -21,6 +22,7 @@ use crate::log::{Log, Opening};
 use crate::options::{Done, Progress};
 use crate::process::{Deadlines, Ended, Interrupt, Job, Report, Signals, supervise};
 use crate::promise::{Promise, Scanner};
+use crate::rawtext;
 use crate::registry::Registry;
 use crate::session::Running;
 use crate::state::{ExitReason, Iteration, LeftRunning, State, Status, now_text};
@@ -47,6 +49,7 @@ pub struct Engine<'a> {
     failures: u64,
     idle: u64,
     last_failure: Option<String>,
+    chronicle: Option<Chronicle>,
     /// Held until the loop is over.
     _running: Running,
 }
@@ -74,6 +77,7 @@ impl<'a> Engine<'a> {
         let opening = if state.iterations.is_empty() { Opening::Fresh } else { Opening::GoOn };
         let log = Log::open(&worktree.log(), opening).doing("open", &worktree.log())?;
         let last_failure = state.iterations.last().and_then(brief::failure_of);
+        let chronicle = chronicle(worktree, spec, state.iterations.len())?;
         let (stage, began) = (Stage::new(), Instant::now());
         Ok(Self {
             worktree,
@@ -88,6 +92,7 @@ impl<'a> Engine<'a> {
             failures: 0,
             idle: 0,
             last_failure,
+            chronicle,
             _running: running,
         })
     }
@@ -144,7 +149,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Says which iteration begins, and returns its prompt.
-    fn announce(&mut self) -> Result<String> {
+    fn announce(&mut self) -> Result<Vec<u8>> {
         let n = self.state.current_iteration;
         self.log.keep_in_place().doing("open", &self.worktree.log())?;
         self.stage.set_title(
@@ -153,10 +158,14 @@ impl<'a> Engine<'a> {
             Title::Iteration { n, max: self.spec.max.number() },
         );
         self.say(&story::begins(n, self.spec));
-        brief::prompt(self.worktree, self.spec, &self.state, n, self.last_failure.as_deref())
+        let brief = brief::brief(self.worktree, self.spec, &self.state, n, self.last_failure.as_deref())?;
+        for warning in &brief.warnings {
+            self.say(&story::warning(warning));
+        }
+        Ok(rawtext::to_bytes(&brief.prompt))
     }
 
-    fn let_agent_work(&mut self, prompt: &str) -> Result<Work> {
+    fn let_agent_work(&mut self, prompt: &[u8]) -> Result<Work> {
         let job = Job {
             program: self.agent.program.clone(),
             args: self.agent.args.clone(),
@@ -173,7 +182,7 @@ impl<'a> Engine<'a> {
         let started = now_text();
         let (log, stage) = (&mut self.log, &mut self.stage);
         let mut watch = Watch { log, stage, streaming: self.spec.stream, scanner, tail: Tail::default() };
-        let report = supervise(&job, prompt.as_bytes(), deadlines, self.signals, &mut watch)
+        let report = supervise(&job, prompt, deadlines, self.signals, &mut watch)
             .map_err(|error| Error::new(format!("cannot supervise the agent: {}", crate::error::reason(&error))))?;
         let ended = now_text();
         let (promised, tail) = (watch.scanner.is_some_and(|scanner| scanner.found()), watch.tail);
@@ -316,7 +325,13 @@ impl<'a> Engine<'a> {
     /// Writes the state; where the worktree cannot take it, the user's own folder keeps it.
     fn save(&mut self) -> Result<()> {
         let path = self.worktree.state();
-        let Err(error) = self.state.save(&path).doing("write", &path) else { return Ok(()) };
+        let saved = self.state.save(&path).doing("write", &path).and_then(|()| match &self.chronicle {
+            Some(chronicle) => {
+                chronicle.save(&self.state.iterations, self.last_failure.as_deref()).doing("write", chronicle.path())
+            }
+            None => Ok(()),
+        });
+        let Err(error) = saved else { return Ok(()) };
         match Registry::of(self.env).rescue(&self.worktree.root, &mut self.state) {
             Ok(kept) => Err(error.hint(format!("the whole state is kept in {}", kept.display()))),
             Err(_) => Err(error),
@@ -351,6 +366,25 @@ impl<'a> Engine<'a> {
         env.set("WT_LOOP_RUN_CHANGE", self.spec.change_id.clone().unwrap_or_default());
         env.set("PWD", &self.worktree.root);
         env.pairs().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+/// The history of the change, if there is one. A file that cannot be understood is set aside and told.
+fn chronicle(worktree: &Worktree, spec: &LoopSpec, told: usize) -> Result<Option<Chronicle>> {
+    let Some(change) = brief::change(worktree, spec.layout(), spec.change_id.as_deref()) else { return Ok(None) };
+    let (path, context) = (change.state(), change.context());
+    let open = || Chronicle::open(&path, &change.id, &context, &worktree.root, told);
+    match open() {
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            let aside = files::set_aside(&path).doing("set aside", &path)?;
+            crate::term::warn(&format!(
+                "{} cannot be read ({error}); it is kept as {}",
+                path.display(),
+                aside.display()
+            ));
+            open().doing("read", &path).map(Some)
+        }
+        opened => opened.doing("read", &path).map(Some),
     }
 }
 

@@ -71,6 +71,11 @@ pub fn ended(iteration: &Iteration, spec: &LoopSpec, tasks: Option<&Tasks>, fact
     Line::new("■", style, &parts.join(" · "))
 }
 
+/// Something a person should know, and the loop goes on.
+pub fn warning(what: &str) -> Line {
+    Line::new("!", WARN, &format!("warning: {what}"))
+}
+
 /// A claim was not believed.
 pub fn rejected(rejection: &Rejection) -> Line {
     Line::new("✘", WARN, &format!("completion rejected by the {} gate: {}", rejection.gate, rejection.detail))

@@ -18,6 +18,8 @@ use nix::unistd::{Pid, getpgrp, getppid, getsid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level::pipe};
 
+use crate::error::{Error, Result, reason};
+
 /// Which signal asks the loop to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
@@ -62,7 +64,11 @@ pub struct Signals {
 
 impl Signals {
     /// Catches the signals. Once per process.
-    pub fn install() -> io::Result<Self> {
+    pub fn install() -> Result<Self> {
+        Self::catch().map_err(|error| Error::new(format!("cannot catch signals: {}", reason(&error))))
+    }
+
+    fn catch() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         waker.set_nonblocking(true)?;

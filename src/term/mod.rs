@@ -5,6 +5,7 @@
 
 pub mod filter;
 pub mod human;
+pub mod picker;
 pub mod report;
 pub mod stage;
 pub mod table;

@@ -109,7 +109,7 @@ impl Chronicle {
 
     fn entry(&self, iteration: &Iteration) -> Entry {
         Entry {
-            timestamp: moment(&iteration.ended).map_or(0, |at| at.as_millisecond()),
+            timestamp: moment(&iteration.ended).map_or(0, jiff::Timestamp::as_millisecond),
             duration: iteration.duration().map_or(0, |span| i64::try_from(span.as_millis()).unwrap_or(i64::MAX)),
             completion_promise_found: iteration.promise_found,
             file_changes_count: iteration.files_changed,

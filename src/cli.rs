@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    completions, context, demo, doctor, history, list, man, monitor, ralph, resume, run, start, status, stop,
+    completions, context, demo, doctor, history, list, man, monitor, ralph, resume, run, start, status, stop, validate,
 };
 use crate::error::{Error, Exit, Result};
 
@@ -45,6 +45,8 @@ pub enum Command {
     Ralph(ralph::Args),
     /// Add to, show or clear what every iteration is told beside its task
     Context(context::Args),
+    /// Run now, without an agent, what a claim of completion would have to pass
+    Validate(validate::Args),
     /// Tell what is there and what is missing
     Doctor(doctor::Args),
     /// Show the whole product in half a minute

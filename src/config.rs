@@ -15,6 +15,7 @@ use toml::{Table, Value};
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
+use crate::gates::sources::{Source, VALIDATION, place};
 use crate::gates::tasks::AtStart;
 use crate::layout::Layout;
 use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Progress, Span};
@@ -80,6 +81,14 @@ pub struct LoopSpec {
     pub on_failure: OnFailure,
     /// Failures in a row that end it.
     pub error_threshold: Limit,
+    /// Whether claims are checked.
+    pub validation: Validation,
+    /// The project's own commands, as they were when the loop started.
+    pub project_validation: Option<Source>,
+    /// Commands after those.
+    pub extra_validation: Vec<String>,
+    /// How long one of them may take.
+    pub validation_timeout: Option<Duration>,
     /// Whether the agent's output is shown.
     pub stream: Streaming,
     /// Whether there were tasks when the loop started.
@@ -117,6 +126,23 @@ pub enum OnFailure {
 impl From<bool> for OnFailure {
     fn from(fail_fast: bool) -> Self {
         if fail_fast { OnFailure::End } else { OnFailure::GoOn }
+    }
+}
+
+/// Whether a claim of completion is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Validation {
+    /// By every gate.
+    Checked,
+    /// Not at all.
+    Skipped,
+}
+
+impl Validation {
+    /// What `--skip-validation` means.
+    pub const fn from_skip(skip: bool) -> Self {
+        if skip { Validation::Skipped } else { Validation::Checked }
     }
 }
 
@@ -172,6 +198,8 @@ pub const START: Defaults = Defaults {
 const PROMISE: &str = "COMPLETE";
 /// Failures in a row that end a loop where no number is named.
 const ERROR_THRESHOLD: Limit = Limit::At(10);
+/// How long a validation command may take where no time is named.
+const VALIDATION_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// Everything that was said, by whichever way, before the defaults.
 #[derive(Clone, Debug, Default)]
@@ -197,6 +225,8 @@ pub struct Work {
     pub layout: &'static Layout,
     /// The user's label.
     pub label: Option<String>,
+    /// The project's own validation.
+    pub project_validation: Option<Source>,
 }
 
 /// Whether there is a tasks.md to go by.
@@ -274,6 +304,10 @@ impl Config {
             max_time: o.max_time.and_then(|Span(span)| span),
             on_failure: o.fail_fast.unwrap_or(false).into(),
             error_threshold: o.error_threshold.unwrap_or(ERROR_THRESHOLD),
+            validation: Validation::from_skip(o.skip_validation.unwrap_or(false)),
+            project_validation: work.project_validation,
+            extra_validation: o.validation_command,
+            validation_timeout: o.validation_timeout.map_or(Some(VALIDATION_TIMEOUT), |Span(span)| span),
             stream: Streaming::from_no_stream(o.no_stream.unwrap_or(false)),
             tasks_at_start: match tasks {
                 TasksFile::Present(at_start) => at_start,
@@ -336,6 +370,13 @@ impl Layer {
             (Trust::User, Some(_)) => return Err(wrong("prompt_template is the path of a file".into())),
             (Trust::Repository, Some(_)) => return Err(wrong(refused("prompt_template"))),
         };
+        match (trust, table.remove(VALIDATION)) {
+            (Trust::User, Some(_)) => {
+                return Err(wrong(format!("{VALIDATION} belongs into {REPOSITORY_FILE}, or use validation_command")));
+            }
+            // What it says is read where the gates look for it.
+            (Trust::Repository, _) | (Trust::User, None) => {}
+        }
         let mut words = Vec::new();
         for (key, value) in &table {
             if !keys().contains(key) {
@@ -361,9 +402,10 @@ impl Layer {
                 .try_get_matches_from([format!("--{}={value}", key.replace('_', "-"))])
                 .map_err(|error| Error::usage(format!("{place}: {}", reason(&error))))?;
             let one = Self::from_matches(&matches)?;
-            let many = layer.options.agent_arg.iter().cloned().chain(one.options.agent_arg.iter().cloned()).collect();
-            layer.options = one.options.or(layer.options);
-            layer.options.agent_arg = many;
+            let agent_arg = [layer.options.agent_arg.clone(), one.options.agent_arg.clone()].concat();
+            let validation_command =
+                [layer.options.validation_command.clone(), one.options.validation_command.clone()].concat();
+            layer.options = LoopOptions { agent_arg, validation_command, ..one.options.or(layer.options) };
             layer.launch = one.launch.or(layer.launch);
         }
         Ok(layer)
@@ -427,9 +469,7 @@ fn reason(error: &clap::Error) -> String {
 }
 
 fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or_default());
-    let (line, column) =
-        (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1);
+    let (line, column) = place(text, error.span().map_or(0, |span| span.start));
     format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
 }
 
@@ -438,7 +478,14 @@ mod tests {
     use super::*;
 
     fn work() -> Work {
-        Work { task: "t".into(), change_id: None, module_id: None, layout: &crate::layout::PLAIN, label: None }
+        Work {
+            task: "t".into(),
+            change_id: None,
+            module_id: None,
+            layout: &crate::layout::PLAIN,
+            label: None,
+            project_validation: None,
+        }
     }
 
     fn layered(repository: &str, user: &str, variables: &[(&str, &str)], flags: LoopOptions) -> Result<Config> {

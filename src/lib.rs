@@ -11,7 +11,7 @@
 //! | [`foreground`], [`session`], [`view`], [`target`] | who may run a loop, what a reader sees of it, which one is meant |
 //! | [`launch`] | where `start` puts a loop |
 //! | [`agent`], [`gates`], [`prompt`], [`promise`], [`tasks`] | the agents; what must hold; pure text |
-//! | [`layout`], [`worktree`], [`registry`], [`state`], [`change_history`], [`context`], [`log`], [`lock`], [`files`] | what is on disk |
+//! | [`material`], [`layout`], [`worktree`], [`registry`], [`state`], [`change_history`], [`context`], [`log`], [`lock`], [`files`] | what is on disk |
 //! | [`process`] | the only place that spawns, signals and waits |
 //! | [`term`] | what a person sees: the only place that prints |
 //! | [`error`], [`environment`], [`nearest`], [`rawtext`] | small things that everybody needs |
@@ -34,6 +34,7 @@ pub mod layout;
 pub mod lock;
 pub mod log;
 pub mod manual;
+pub mod material;
 pub mod nearest;
 pub mod options;
 pub mod plan;

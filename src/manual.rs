@@ -15,7 +15,7 @@ const DATE: &str = "2026-11-16";
 /// Commands to type, each with what it does.
 type Examples = &'static [(&'static str, &'static str)];
 
-const EXAMPLES: [(&str, Examples); 15] = [
+const EXAMPLES: [(&str, Examples); 16] = [
     (
         "wt-loop",
         &[
@@ -103,6 +103,17 @@ const EXAMPLES: [(&str, Examples); 15] = [
             ("wt-loop context clear", "forget it"),
         ],
     ),
+    (
+        "validate",
+        &[
+            ("wt-loop validate --list", "what a claim of completion would have to pass"),
+            ("wt-loop validate && wt-loop start \"the next task\"", "see it pass before a night's run"),
+            (
+                "wt-loop validate --change 002-01 --validation-command 'make lint'",
+                "for a change, with one command more",
+            ),
+        ],
+    ),
     ("doctor", &[("wt-loop doctor", "what is there and what is missing")]),
     ("demo", &[("wt-loop demo", "a real loop on a scratch repository")]),
     (
@@ -120,7 +131,7 @@ const FILES: [(&str, &str); 8] = [
     (".claude/ralph-loop.log", "all output of all iterations; the logs of three earlier loops are kept as .1 to .3"),
     (".claude/ralph-terminal.pid", "the pid of the loop process, as long as it runs"),
     (".claude/ralph-context.md", "the context of a loop without a change"),
-    (".wt-loop.toml", "settings of the repository: numbers, thresholds, times, criterion, promise, model"),
+    (".wt-loop.toml", "settings of the repository: numbers, thresholds, times, criterion, promise, model, validation"),
     ("$XDG_CONFIG_HOME/wt-loop/config.toml", "settings of the user: any option, and prompt_template"),
     ("$XDG_STATE_HOME/wt-loop/", "the user's own records of loops"),
     ("tasks.md", "the tasks, at the root of the worktree or up to three levels below it"),

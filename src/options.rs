@@ -154,6 +154,18 @@ pub struct LoopOptions {
     #[arg(long, value_name = "N", value_parser = limit)]
     pub error_threshold: Option<Limit>,
 
+    /// A command that must succeed before the work counts as done, after the project's own; repeatable
+    #[arg(long, value_name = "CMD", value_parser = command_line)]
+    pub validation_command: Vec<String>,
+
+    /// Believe a claim of completion without any check
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    pub skip_validation: Option<bool>,
+
+    /// How long one validation command may take: 90s, 15m; 0 is off
+    #[arg(long, value_name = "T", value_parser = span)]
+    pub validation_timeout: Option<Span>,
+
     /// Keep the agent's output to the log
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub no_stream: Option<bool>,
@@ -179,6 +191,13 @@ impl LoopOptions {
             max_time: self.max_time.or(lower.max_time),
             fail_fast: self.fail_fast.or(lower.fail_fast),
             error_threshold: self.error_threshold.or(lower.error_threshold),
+            validation_command: if self.validation_command.is_empty() {
+                lower.validation_command
+            } else {
+                self.validation_command
+            },
+            skip_validation: self.skip_validation.or(lower.skip_validation),
+            validation_timeout: self.validation_timeout.or(lower.validation_timeout),
             no_stream: self.no_stream.or(lower.no_stream),
         }
     }
@@ -242,6 +261,10 @@ fn token(text: &str) -> Result<String, String> {
         "" => Err("a promise needs a word, such as COMPLETE".to_owned()),
         word => Ok(word.to_owned()),
     }
+}
+
+fn command_line(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("a validation command cannot be empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 fn minutes_or_span(text: &str) -> Result<Span, String> {

@@ -10,8 +10,10 @@ use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work};
 use crate::engine::brief;
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
+use crate::gates::sources;
 use crate::gates::tasks::AtStart;
 use crate::layout::{self, Layout, module_of};
+use crate::material;
 use crate::options::{Done, LaunchOptions, LoopOptions, WorkOptions};
 use crate::rawtext;
 use crate::state::State;
@@ -56,11 +58,14 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
     let config = Config::load(&worktree.root, env, options, launch)?;
     let (asked, launch) = (config.options.done, config.launch.clone());
     let tasks = tasks_file(worktree, layout, change_id.as_deref())?;
-    let spec = config.resolve(Work { task, change_id, module_id, layout, label: work.label }, tasks, defaults)?;
+    let skipped = config.options.skip_validation == Some(true);
+    let project_validation = if skipped { None } else { sources::find(&worktree.root)? };
+    let work = Work { task, change_id, module_id, layout, label: work.label, project_validation };
+    let spec = config.resolve(work, tasks, defaults)?;
     let agent = Agent::named(&spec.harness)?.invocation(&spec, env, &worktree.root)?;
     match (tasks, asked) {
         (TasksFile::Missing, None) if defaults.follows_tasks() => {
-            term::warn("No tasks.md found, using manual done criteria")
+            term::warn("No tasks.md found, using manual done criteria");
         }
         (TasksFile::Missing, Some(Done::Tasks)) => {
             term::warn("no tasks.md found; the loop is done when there is one and all its tasks are closed");
@@ -121,7 +126,7 @@ fn prompt_file(name: &str) -> Result<String> {
 
 fn tasks_file(worktree: &Worktree, layout: &'static Layout, change_id: Option<&str>) -> Result<TasksFile> {
     let path: Option<PathBuf> = match change_id {
-        Some(_) => brief::change(worktree, layout, change_id).map(|change| change.tasks()),
+        Some(_) => material::change(worktree, layout, change_id).map(|change| change.tasks()),
         None => layout::find_tasks(&worktree.root),
     };
     let Some(path) = path else { return Ok(TasksFile::Missing) };

@@ -134,6 +134,11 @@ impl Worktree {
         self.private("guard.lock")
     }
 
+    /// The lock of the guard of a command that `validate` runs.
+    pub fn validate_lock(&self) -> PathBuf {
+        self.private("validate.lock")
+    }
+
     /// The lock of a `start` that is under way.
     pub fn start_lock(&self) -> PathBuf {
         self.private("start.lock")

@@ -47,6 +47,7 @@ struct Wish<'a> {
     model: Option<&'a str>,
     approval: Approval,
     promise: Option<&'a str>,
+    layout: &'a str,
 }
 
 /// The exact command line of an agent.
@@ -83,7 +84,12 @@ impl Agent {
     pub fn invocation(&self, spec: &LoopSpec, env: &Environment, cwd: &Path) -> Result<Invocation> {
         let program = self.locate(env, cwd).ok_or_else(|| self.missing(env, cwd))?;
         let promise = spec.promise.as_deref();
-        let mut args = (self.arguments)(&Wish { model: spec.model.as_deref(), approval: spec.approval, promise });
+        let mut args = (self.arguments)(&Wish {
+            model: spec.model.as_deref(),
+            approval: spec.approval,
+            promise,
+            layout: &spec.layout,
+        });
         args.extend(spec.agent_args.iter().map(OsString::from));
         Ok(Invocation { program, args })
     }
@@ -130,7 +136,7 @@ mod tests {
     fn each_agent_gets_the_words_that_its_makers_document() {
         let line = |name: &str, approval, model| {
             let agent = Agent::named(name).unwrap();
-            let args = (agent.arguments)(&Wish { model, approval, promise: None });
+            let args = (agent.arguments)(&Wish { model, approval, promise: None, layout: "plain" });
             args.iter().map(|arg| arg.to_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
         };
         for (name, plain, full) in [

@@ -21,16 +21,17 @@ pub const PACE: &str = "WT_LOOP_REHEARSAL_PACE_MS";
 
 fn arguments(wish: &Wish) -> Vec<OsString> {
     let promise = wish.promise.map(|token| vec!["--promise".into(), token.into()]).unwrap_or_default();
-    [vec![entry::REHEARSAL.into()], promise].concat()
+    [vec![entry::REHEARSAL.into(), "--layout".into(), wish.layout.into()], promise].concat()
 }
 
 /// Works for one iteration.
 pub fn main(args: &mut dyn Iterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.collect();
-    let promise = args.iter().position(|arg| arg == "--promise").and_then(|at| args.get(at + 1)).cloned();
+    let after = |flag: &str| args.iter().position(|arg| arg == flag).and_then(|at| args.get(at + 1)?.to_str());
+    let layout = after("--layout").and_then(Layout::named).unwrap_or(&layout::PLAIN);
     let mut prompt = Vec::new();
     let _ = io::stdin().read_to_end(&mut prompt);
-    match work(prompt.len(), promise.as_ref().and_then(|token| token.to_str())) {
+    match work(prompt.len(), after("--promise"), layout) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             say(&format!("I could not go on: {why}"));
@@ -39,10 +40,10 @@ pub fn main(args: &mut dyn Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn work(prompt: usize, promise: Option<&str>) -> Result<(), String> {
+fn work(prompt: usize, promise: Option<&str>, layout: &'static Layout) -> Result<(), String> {
     let root = std::env::current_dir().map_err(|error| error.to_string())?;
     say(&format!("I am the rehearsal agent; I have read a prompt of {prompt} bytes and will not call any model."));
-    match open_task(&root)? {
+    match open_task(&root, layout)? {
         Some((path, text, task)) => {
             say(&format!("A real agent would now work on: {}", task.name));
             fs::write(&path, tick(&text, &task)).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -51,17 +52,17 @@ fn work(prompt: usize, promise: Option<&str>) -> Result<(), String> {
         }
         None => say("There is no open task, so there is nothing that I could tick."),
     }
-    if let (None, Some(token)) = (open_task(&root)?, promise) {
+    if let (None, Some(token)) = (open_task(&root, layout)?, promise) {
         say(&format!("<promise>{token}</promise>"));
     }
     Ok(())
 }
 
 /// The tasks file of this loop and its first open task.
-fn open_task(root: &Path) -> Result<Option<(PathBuf, String, Task)>, String> {
+fn open_task(root: &Path, layout: &'static Layout) -> Result<Option<(PathBuf, String, Task)>, String> {
     let change = std::env::var("WT_LOOP_RUN_CHANGE").ok().filter(|id| !id.is_empty());
     let path = match change {
-        Some(id) => Some(Layout::detect(root).resolve(root, &id).map_err(|error| error.to_string())?.tasks()),
+        Some(id) => Some(layout.resolve(root, &id).map_err(|error| error.to_string())?.tasks()),
         None => layout::find_tasks(root),
     };
     let Some(path) = path.filter(|path| path.is_file()) else { return Ok(None) };

@@ -4,9 +4,9 @@ use clap::Subcommand;
 
 use super::Context;
 use crate::context;
-use crate::engine::brief;
 use crate::error::{Exit, Result};
 use crate::layout::Layout;
+use crate::material;
 use crate::target;
 use crate::term;
 use crate::view::View;
@@ -83,5 +83,5 @@ fn file(worktree: &Worktree, of: &Of) -> Result<std::path::PathBuf> {
         Some(name) => Some(target::change(worktree, layout, name)?.id),
         None => View::of(worktree)?.filter(View::is_active).and_then(|view| view.state.change_id),
     };
-    Ok(brief::context_file(worktree, layout, change_id.as_deref()))
+    Ok(material::context_file(worktree, layout, change_id.as_deref()))
 }

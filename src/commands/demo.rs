@@ -36,6 +36,9 @@ const TASKS: &str = "\
 - [ ] 1.5 Write the tests
 ";
 
+/// What the runner itself checks before it believes that the shop is built.
+const VALIDATION: &str = "validation = [\"git diff --quiet HEAD\"]\n";
+
 /// Runs `demo`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let home = scratch(args.dir.as_deref())?;
@@ -74,7 +77,9 @@ fn make_worktree(home: &Path) -> Result<PathBuf> {
         );
     }
     fs::create_dir(&main).doing("make", &main)?;
-    fs::write(main.join("tasks.md"), TASKS).doing("write", &main.join("tasks.md"))?;
+    for (name, text) in [("tasks.md", TASKS), (crate::config::REPOSITORY_FILE, VALIDATION)] {
+        fs::write(main.join(name), text).doing("write", &main.join(name))?;
+    }
     git(&main, &["init", "-q"])?;
     for (key, value) in [
         ("user.name", "wt-loop demo"),
@@ -85,7 +90,7 @@ fn make_worktree(home: &Path) -> Result<PathBuf> {
     ] {
         git(&main, &["config", key, value])?;
     }
-    git(&main, &["add", "tasks.md"])?;
+    git(&main, &["add", "."])?;
     git(&main, &["commit", "-q", "-m", "Plan the shop"])?;
     git(&main, &["worktree", "add", "-q", "-b", "ralph", "../shop-ralph"])?;
     Ok(root)

@@ -14,6 +14,7 @@ pub mod run;
 pub mod start;
 pub mod status;
 pub mod stop;
+pub mod validate;
 
 use std::path::PathBuf;
 
@@ -46,6 +47,7 @@ pub fn run(command: &Command, caller: Caller) -> Result<Exit> {
         Command::Resume(args) => resume::run(args, &context),
         Command::Ralph(args) => ralph::run(args, &context),
         Command::Context(args) => context::run(args, &context),
+        Command::Validate(args) => validate::run(args, &context),
         Command::Doctor(args) => doctor::run(args, &context),
         Command::Demo(args) => demo::run(args, &context),
         Command::Completions(args) => completions::run(args),

@@ -11,10 +11,10 @@ use crate::change_history::ChangeHistory;
 use crate::cli::Caller;
 use crate::config::{Defaults, ITO, RALPH};
 use crate::context;
-use crate::engine::brief;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
 use crate::layout::{Change, Layout, module_of};
+use crate::material;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Typed};
 use crate::process::Signals;
@@ -32,7 +32,6 @@ const JUST_THE_PROMPT: &str = "no change, just the prompt";
 
 /// Arguments of `ralph`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Args {
     /// What is to be done; with a change it may be left out
     #[arg(value_name = "PROMPT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -87,7 +86,7 @@ pub fn run(args: &Args, from: &Context) -> Result<Exit> {
         return here.change_context();
     }
     match here.aim()? {
-        Aim::One(change) => here.run_one(change),
+        Aim::One(change) => here.run_one(change.as_ref()),
         Aim::Each(changes) => here.run_each(changes),
     }
 }
@@ -116,12 +115,12 @@ impl Here<'_> {
         let changes = self.changes()?;
         let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal() && !self.args.no_interactive;
         match (&self.args.work.module, can_ask) {
-            (_, true) => self.ask(changes).map(Aim::One),
+            (_, true) => ask(changes).map(Aim::One),
             (Some(module), false) if changes.is_empty() => {
                 Err(Error::new(format!("the module {module} has no active change")).hint("name a change: --change ID"))
             }
             (Some(_), false) => Ok(Aim::Each(changes)),
-            (None, false) => Err(self.target_missing(&changes)),
+            (None, false) => Err(target_missing(&changes)),
         }
     }
 
@@ -137,27 +136,6 @@ impl Here<'_> {
         wanted.map(|id| target::change(&self.worktree, self.layout, id)).collect()
     }
 
-    fn ask(&self, changes: Vec<Change>) -> Result<Option<Change>> {
-        let choices: Vec<String> =
-            changes.iter().map(|change| change.id.clone()).chain([JUST_THE_PROMPT.to_owned()]).collect();
-        match picker::pick("Which change?", &choices)? {
-            Some(at) => Ok(changes.into_iter().nth(at)),
-            None => Err(Error::new("nothing was chosen, so nothing runs").hint("name a change: --change ID")),
-        }
-    }
-
-    fn target_missing(&self, changes: &[Change]) -> Error {
-        let found: Vec<&str> = changes.iter().map(|change| change.id.as_str()).collect();
-        let found =
-            if found.is_empty() { "there are none here".to_owned() } else { format!("found: {}", found.join(", ")) };
-        let error = Error::new(format!("--change is required where nobody can be asked; {found}"));
-        let error = match changes.first() {
-            Some(first) => error.hint(format!("--change {}", first.id)),
-            None => error,
-        };
-        error.hint("--no-change for just the prompt")
-    }
-
     fn plan(&self, change: Option<&Change>) -> Result<plan::Plan> {
         let typed = Typed {
             task: self.args.prompt.as_deref(),
@@ -170,8 +148,8 @@ impl Here<'_> {
         plan::plan(&self.worktree, &self.from.env, typed, self.defaults)
     }
 
-    fn run_one(&self, change: Option<Change>) -> Result<Exit> {
-        let plan = self.plan(change.as_ref())?;
+    fn run_one(&self, change: Option<&Change>) -> Result<Exit> {
+        let plan = self.plan(change)?;
         if self.args.work.dry_run {
             term::answer(&plan::dry_run(&self.worktree, &plan, &State::default())?)?;
             return Ok(Exit::Done);
@@ -182,7 +160,7 @@ impl Here<'_> {
     /// Goes on after a change that did not end done, but not after a person's stop; the first code that was not 0 is ours.
     fn run_each(&self, changes: Vec<Change>) -> Result<Exit> {
         if self.args.work.dry_run {
-            return changes.into_iter().try_fold(Exit::Done, |_, change| self.run_one(Some(change)));
+            return changes.into_iter().try_fold(Exit::Done, |_, change| self.run_one(Some(&change)));
         }
         let signals = Signals::install()?;
         let (mut summary, mut worst) = (summary_table(), Exit::Done);
@@ -227,22 +205,42 @@ impl Here<'_> {
     fn change_context(&self) -> Result<Exit> {
         let change = self.named_change()?;
         if change.is_none() && !self.args.work.no_change {
-            return Err(self.target_missing(&self.changes()?));
+            return Err(target_missing(&self.changes()?));
         }
-        let path = brief::context_file(&self.worktree, self.layout, change.as_ref().map(|change| change.id.as_str()));
+        let path =
+            material::context_file(&self.worktree, self.layout, change.as_ref().map(|change| change.id.as_str()));
         let of = change.map_or_else(String::new, |change| format!(" of {}", change.id));
-        match &self.args.add_context {
-            Some(text) => {
-                context::add(&self.worktree, &path, text)?;
-                term::answer(&format!("added to the context{of}; the next iteration reads it\n"))?;
-            }
-            None => {
-                context::clear(&path)?;
-                term::answer(&format!("the context{of} is cleared\n"))?;
-            }
+        if let Some(text) = &self.args.add_context {
+            context::add(&self.worktree, &path, text)?;
+            term::answer(&format!("added to the context{of}; the next iteration reads it\n"))?;
+        } else {
+            context::clear(&path)?;
+            term::answer(&format!("the context{of} is cleared\n"))?;
         }
         Ok(Exit::Done)
     }
+}
+
+fn ask(changes: Vec<Change>) -> Result<Option<Change>> {
+    let choices: Vec<String> =
+        changes.iter().map(|change| change.id.clone()).chain([JUST_THE_PROMPT.to_owned()]).collect();
+    match picker::pick("Which change?", &choices)? {
+        Some(at) => Ok(changes.into_iter().nth(at)),
+        None => Err(Error::new("nothing was chosen, so nothing runs").hint("name a change: --change ID")),
+    }
+}
+
+/// Where nobody can be asked, the error says what could be named.
+fn target_missing(changes: &[Change]) -> Error {
+    let found: Vec<&str> = changes.iter().map(|change| change.id.as_str()).collect();
+    let found =
+        if found.is_empty() { "there are none here".to_owned() } else { format!("found: {}", found.join(", ")) };
+    let error = Error::new(format!("--change is required where nobody can be asked; {found}"));
+    let error = match changes.first() {
+        Some(first) => error.hint(format!("--change {}", first.id)),
+        None => error,
+    };
+    error.hint("--no-change for just the prompt")
 }
 
 fn summary_table() -> Table {

@@ -4,6 +4,7 @@ use super::Context;
 use crate::config::{Config, LoopSpec, START, TasksFile, Work};
 use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
+use crate::gates::sources;
 use crate::gates::tasks::AtStart;
 use crate::layout::Layout;
 use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Span};
@@ -96,6 +97,9 @@ fn overridden(spec: LoopSpec, typed: &LoopOptions) -> LoopSpec {
         max_time: span(o.max_time, spec.max_time),
         on_failure: o.fail_fast.map_or(spec.on_failure, crate::config::OnFailure::from),
         error_threshold: o.error_threshold.unwrap_or(spec.error_threshold),
+        validation: o.skip_validation.map_or(spec.validation, crate::config::Validation::from_skip),
+        extra_validation: if o.validation_command.is_empty() { spec.extra_validation } else { o.validation_command },
+        validation_timeout: span(o.validation_timeout, spec.validation_timeout),
         stream: o.no_stream.map_or(spec.stream, crate::config::Streaming::from_no_stream),
         ..spec
     }
@@ -124,6 +128,7 @@ fn from_state(view: &View, context: &Context, typed: LoopOptions) -> Result<Loop
         module_id: state.module_id.clone(),
         layout: Layout::detect(&view.worktree.root),
         label: state.label.clone(),
+        project_validation: sources::find(&view.worktree.root)?,
     };
     let tasks = crate::layout::find_tasks(&view.worktree.root)
         .map_or(TasksFile::Missing, |_| TasksFile::Present(AtStart::None));

@@ -4,7 +4,7 @@ use super::Context;
 use crate::config::START;
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::error::{Doing, Error, Exit, Result};
+use crate::error::{Error, Exit, Result};
 use crate::foreground;
 use crate::launch::meeting::Guest;
 use crate::layout::Layout;

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::Context;
 use crate::config::LoopSpec;
-use crate::engine::brief;
 use crate::error::{Error, Exit, Result};
+use crate::material;
 use crate::options::Limit;
 use crate::process::{Usage, usage};
 use crate::registry::Registry;
@@ -88,7 +88,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
 
 fn tasks(view: &View, spec: Option<&LoopSpec>) -> Option<Tasks> {
     let spec = spec.filter(|spec| spec.change_id == view.state.change_id)?;
-    brief::tasks(&view.worktree, spec).ok().flatten().map(|found| found.tasks)
+    material::tasks(&view.worktree, spec).ok().flatten().map(|found| found.tasks)
 }
 
 fn elapsed(state: &State, now: Timestamp) -> std::time::Duration {

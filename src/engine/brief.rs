@@ -1,16 +1,16 @@
 //! The prompt of the next iteration, gathered from what is on disk now.
 
 use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::config::LoopSpec;
 use crate::error::{Doing, Error, Result};
-use crate::layout::{self, Change, Layout};
+use crate::gates::Rejection;
+use crate::layout::{self, Layout};
+use crate::material::{self, TasksFound, below, change, context_file};
 use crate::options::Done;
 use crate::prompt::{Document, HowDone, PromptFacts, Template, fenced};
 use crate::state::{ExitReason, Iteration, State};
-use crate::tasks::Tasks;
 use crate::term::human;
 use crate::worktree::Worktree;
 
@@ -18,40 +18,6 @@ use crate::worktree::Worktree;
 const TOLD: usize = 5;
 /// How many open tasks it lists.
 const LISTED: usize = 50;
-
-/// The tasks file of a loop and what is in it.
-pub struct TasksFound {
-    /// Its path below the worktree's root.
-    pub file: String,
-    /// What is in it.
-    pub tasks: Tasks,
-}
-
-/// The change that a loop works on.
-pub fn change(worktree: &Worktree, layout: &'static Layout, id: Option<&str>) -> Option<Change> {
-    layout.resolve(&worktree.root, id?).ok()
-}
-
-/// The tasks of the loop: those of its change, or without one those of the tasks.md found.
-pub fn tasks(worktree: &Worktree, spec: &LoopSpec) -> Result<Option<TasksFound>> {
-    let path = match &spec.change_id {
-        Some(id) => change(worktree, spec.layout(), Some(id)).map(|change| change.tasks()),
-        None => layout::find_tasks(&worktree.root),
-    };
-    let Some(path) = path else { return Ok(None) };
-    let opened = layout::open_inside(&worktree.root, &path).map_err(|error| Error::new(error.to_string()))?;
-    let Some(mut file) = opened else { return Ok(None) };
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).doing("read", &path)?;
-    let tasks = Tasks::parse(&String::from_utf8_lossy(&bytes));
-    Ok(Some(TasksFound { file: below(&worktree.root, &path), tasks }))
-}
-
-/// The file of the context that every iteration reloads.
-pub fn context_file(worktree: &Worktree, layout: &'static Layout, change_id: Option<&str>) -> PathBuf {
-    change(worktree, layout, change_id)
-        .map_or_else(|| worktree.root.join(layout::LOOSE_CONTEXT), |change| change.context())
-}
 
 /// A prompt, and what could not be read for it.
 pub struct Brief {
@@ -106,7 +72,7 @@ enum IfMissing {
 pub fn brief(worktree: &Worktree, spec: &LoopSpec, state: &State, n: u64, last_failure: Option<&str>) -> Result<Brief> {
     let template = template(spec)?;
     let mut texts = Texts::gather(worktree, spec);
-    let tasks = tasks(worktree, spec).unwrap_or_else(|error| {
+    let tasks = material::tasks(worktree, spec).unwrap_or_else(|error| {
         texts.warnings.push(error.to_string());
         None
     });
@@ -173,14 +139,7 @@ fn how_done<'a>(spec: &'a LoopSpec, tasks: Option<&'a TasksFound>) -> HowDone<'a
 
 fn task_status(found: &TasksFound) -> String {
     let TasksFound { file, tasks } = found;
-    let open: Vec<String> = tasks
-        .open()
-        .take(LISTED)
-        .map(|task| {
-            let id = task.id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
-            format!("- {id}{} ({})", task.name, task.status)
-        })
-        .collect();
+    let open: Vec<String> = tasks.open().take(LISTED).map(|task| format!("- {task}")).collect();
     let heading = format!("{} of {} tasks in `{file}` are done.", tasks.done(), tasks.total());
     let heading = if open.is_empty() { heading } else { format!("{heading} Open:\n") };
     let more = tasks.open().count().saturating_sub(LISTED);
@@ -192,7 +151,7 @@ fn task_status(found: &TasksFound) -> String {
 fn rejected(state: &State) -> Option<String> {
     let claimed =
         state.iterations.iter().rev().find(|iteration| iteration.validation.is_some() || iteration.done_check)?;
-    claimed.validation.as_ref().map(|rejection| rejection.detail.clone())
+    claimed.validation.as_ref().map(Rejection::for_the_agent)
 }
 
 fn previous(iterations: &[Iteration]) -> Option<String> {
@@ -205,8 +164,4 @@ fn previous(iterations: &[Iteration]) -> Option<String> {
         format!("- {}: {how}{took}, {commits}, {files} changed", iteration.n)
     });
     Some(lines.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
-}
-
-fn below(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

@@ -171,8 +171,14 @@ mod tests {
     use crate::options::LoopOptions;
 
     fn spec(options: LoopOptions) -> LoopSpec {
-        let work =
-            Work { task: "t".into(), change_id: None, module_id: None, layout: &crate::layout::PLAIN, label: None };
+        let work = Work {
+            task: "t".into(),
+            change_id: None,
+            module_id: None,
+            layout: &crate::layout::PLAIN,
+            label: None,
+            project_validation: None,
+        };
         Config { options, ..Config::default() }.resolve(work, TasksFile::Missing, &START).unwrap()
     }
 

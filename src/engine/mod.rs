@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{Agent, Invocation};
 use crate::change_history::Chronicle;
-use crate::config::LoopSpec;
+use crate::config::{LoopSpec, Validation};
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::files;
-use crate::gates::{self, Rejection};
+use crate::gates::{self, Court, Refusal, Verdict};
 use crate::log::{Log, Opening};
+use crate::material;
 use crate::options::{Done, Progress};
 use crate::process::{Deadlines, Ended, Interrupt, Job, Report, Signals, supervise};
 use crate::promise::{Promise, Scanner};
@@ -50,6 +51,7 @@ pub struct Engine<'a> {
     idle: u64,
     last_failure: Option<String>,
     chronicle: Option<Chronicle>,
+    warned: Vec<String>,
     /// Held until the loop is over.
     _running: Running,
 }
@@ -93,6 +95,7 @@ impl<'a> Engine<'a> {
             idle: 0,
             last_failure,
             chronicle,
+            warned: Vec::new(),
             _running: running,
         })
     }
@@ -125,6 +128,10 @@ impl<'a> Engine<'a> {
     }
 
     fn iterate(&mut self) -> Result<Ending> {
+        self.tell_what_is_checked();
+        if let Some(ending) = self.settle_open_claim()? {
+            return Ok(ending);
+        }
         let mut before = self.worktree.snapshot()?;
         loop {
             let prompt = self.announce()?;
@@ -133,11 +140,11 @@ impl<'a> Engine<'a> {
             let facts = self.record(&work, changed.as_ref().ok().map(|(_, changes)| changes))?;
             before = changed?.0;
 
+            self.tell_of(&facts);
             let facts = match to_check(&facts, self.spec) {
-                Some(claim) => Facts { completion: self.ask_the_gates(claim), ..facts },
+                Some(claim) => Facts { completion: self.ask_the_gates(claim), stop: self.stop_asked(), ..facts },
                 None => facts,
             };
-            self.tell_of(&facts);
             match decide(&facts, self.spec) {
                 Next::End(ending) => return Ok(ending),
                 Next::GoOn { pause } => self.go_on(pause)?,
@@ -159,8 +166,8 @@ impl<'a> Engine<'a> {
         );
         self.say(&story::begins(n, self.spec));
         let brief = brief::brief(self.worktree, self.spec, &self.state, n, self.last_failure.as_deref())?;
-        for warning in &brief.warnings {
-            self.say(&story::warning(warning));
+        for warning in brief.warnings {
+            self.warn_once(warning);
         }
         Ok(rawtext::to_bytes(&brief.prompt))
     }
@@ -251,44 +258,98 @@ impl<'a> Engine<'a> {
     fn claim(&self, promised: bool, ended: ExitReason) -> Option<Claim> {
         let by_tasks = self.spec.done == Done::Tasks && ended != ExitReason::Interrupted;
         // A tasks.md that the agent made unreadable claims nothing.
-        let found = if by_tasks { brief::tasks(self.worktree, self.spec).ok().flatten() } else { None };
+        let found = if by_tasks { material::tasks(self.worktree, self.spec).ok().flatten() } else { None };
         if found.is_some_and(|found| found.tasks.all_closed()) {
             return Some(Claim::Tasks);
         }
         promised.then_some(Claim::Promise)
     }
 
-    /// Asks the gates and writes down what they said.
+    /// Asks the gates and writes down what they said. The iteration is on disk; what comes now can only add to it.
     fn ask_the_gates(&mut self, claim: Claim) -> Completion {
-        let verdict = self.gates();
-        if let Some(iteration) = self.state.iterations.last_mut() {
-            iteration.done_check = verdict.is_ok();
-            iteration.validation = verdict.as_ref().err().cloned();
+        if self.spec.validation == Validation::Skipped {
+            self.say(&story::warning("validation was skipped (--skip-validation); the claim is believed unchecked"));
         }
-        match verdict {
-            Ok(()) => Completion::Accepted(claim),
-            Err(rejection) => {
-                self.say(&story::rejected(&rejection));
+        let verdict = self.verdict();
+        for (gate, line) in &verdict.held {
+            self.say(&story::held(gate, line));
+        }
+        let Some(iteration) = self.state.iterations.last_mut() else { return Completion::Claimed(claim) };
+        match verdict.refusal {
+            None => {
+                iteration.done_check = true;
+                Completion::Accepted(claim)
+            }
+            Some(Refusal::Rejected(rejection)) => {
+                let line = story::rejected(&rejection);
+                iteration.validation = Some(rejection);
+                self.say(&line);
                 Completion::Rejected
             }
+            Some(Refusal::Interrupted) => Completion::Claimed(claim),
         }
     }
 
-    fn gates(&self) -> Result<(), Rejection> {
-        if self.spec.change_id.is_none() && self.spec.done != Done::Tasks {
-            return Ok(());
+    fn verdict(&mut self) -> Verdict {
+        let mut court = Court {
+            worktree: self.worktree,
+            spec: self.spec,
+            env: self.agent_environment(),
+            signals: self.signals,
+            lock: self.worktree.guard_lock(),
+            log: Some(&mut self.log),
+            stage: &mut self.stage,
+            notes: Vec::new(),
+        };
+        let verdict = gates::ask(&gates::of(self.spec), &mut court);
+        for note in std::mem::take(&mut court.notes) {
+            self.warn_once(note);
         }
-        match brief::tasks(self.worktree, self.spec) {
-            Ok(found) => gates::tasks::check(found.as_ref().map(|found| &found.tasks), self.spec.tasks_at_start),
-            Err(error) => {
-                Err(Rejection { gate: "tasks".into(), detail: format!("The tasks cannot be read: {error}.") })
+        verdict
+    }
+
+    /// A claim that a stop or a crash left open is settled before another agent is started.
+    fn settle_open_claim(&mut self) -> Result<Option<Ending>> {
+        let Some(last) = self.state.iterations.last() else { return Ok(None) };
+        let (Some(ended), false, None) = (last.exit_reason, last.done_check, &last.validation) else { return Ok(None) };
+        let (n, promised) = (last.n, last.promise_found && ended == ExitReason::Completed);
+        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
+        let facts = Facts { n, ended, stop: None, completion, failures: 0, idle: 0, elapsed: Duration::ZERO };
+        let Some(claim) = to_check(&facts, self.spec) else { return Ok(None) };
+        let completion = self.ask_the_gates(claim);
+        self.save()?;
+        if let Some(stop) = self.stop_asked() {
+            return Ok(Some(decide::stopped(stop)));
+        }
+        Ok(match completion {
+            Completion::Accepted(_) => match decide(&Facts { completion, ..facts }, self.spec) {
+                Next::End(ending) => Some(ending),
+                Next::GoOn { .. } => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// Tells once what the loop will check, and warns where that is nothing.
+    fn tell_what_is_checked(&mut self) {
+        match &self.spec.project_validation {
+            _ if self.spec.validation == Validation::Skipped => {}
+            Some(source) => {
+                let line = story::checks(source);
+                self.say(&line);
             }
+            None if self.spec.promise.is_none() && self.spec.done == Done::Manual => {}
+            None => self.warn_once(format!(
+                "no validation is configured for this project; add to {}: {}",
+                crate::config::REPOSITORY_FILE,
+                gates::sources::TO_ADD
+            )),
         }
     }
 
     /// Says how the iteration ended.
     fn tell_of(&mut self, facts: &Facts) {
-        let tasks = brief::tasks(self.worktree, self.spec).ok().flatten();
+        let tasks = material::tasks(self.worktree, self.spec).ok().flatten();
         if let Some(iteration) = self.state.iterations.last() {
             let line = story::ended(iteration, self.spec, tasks.as_ref().map(|found| &found.tasks), facts);
             self.say(&line);
@@ -348,6 +409,14 @@ impl<'a> Engine<'a> {
         })
     }
 
+    /// Says something that a person should know, the first time.
+    fn warn_once(&mut self, warning: String) {
+        if !self.warned.contains(&warning) {
+            self.say(&story::warning(&warning));
+            self.warned.push(warning);
+        }
+    }
+
     /// A line for the log and for whoever watches.
     fn say(&mut self, line: &story::Line) {
         self.log.line(&line.plain);
@@ -371,7 +440,7 @@ impl<'a> Engine<'a> {
 
 /// The history of the change, if there is one. A file that cannot be understood is set aside and told.
 fn chronicle(worktree: &Worktree, spec: &LoopSpec, told: usize) -> Result<Option<Chronicle>> {
-    let Some(change) = brief::change(worktree, spec.layout(), spec.change_id.as_deref()) else { return Ok(None) };
+    let Some(change) = material::change(worktree, spec.layout(), spec.change_id.as_deref()) else { return Ok(None) };
     let (path, context) = (change.state(), change.context());
     let open = || Chronicle::open(&path, &change.id, &context, &worktree.root, told);
     match open() {

@@ -9,6 +9,7 @@ use super::decide::{Completion, Ending, Facts};
 use crate::config::LoopSpec;
 use crate::error::reason;
 use crate::gates::Rejection;
+use crate::gates::sources::Source;
 use crate::process::{Ended, Report, Timeout};
 use crate::state::{ExitReason, Iteration, State, now_text};
 use crate::tasks::Tasks;
@@ -60,7 +61,7 @@ pub fn ended(iteration: &Iteration, spec: &LoopSpec, tasks: Option<&Tasks>, fact
     parts.extend(tasks.map(|tasks| format!("tasks {}/{}", tasks.done(), tasks.total())));
     if iteration.promise_found && facts.completion == Completion::Unclaimed {
         parts.push("its promise does not count".into());
-    } else if matches!(facts.completion, Completion::Claimed(_)) && facts.stop.is_none() {
+    } else if matches!(facts.completion, Completion::Claimed(_)) && facts.n < spec.min {
         parts.push(format!("claimed before iteration {}, forgotten", spec.min));
     }
     let style = match iteration.exit_reason {
@@ -76,9 +77,19 @@ pub fn warning(what: &str) -> Line {
     Line::new("!", WARN, &format!("warning: {what}"))
 }
 
+/// A gate let the claim pass.
+pub fn held(gate: &str, line: &str) -> Line {
+    Line::new("✔", DIM, &format!("{gate}: {line}"))
+}
+
+/// What the project has to say about its own validation.
+pub fn checks(source: &Source) -> Line {
+    Line::new("·", DIM, &format!("validation from {}: {}", source.file, source.commands.join("; ")))
+}
+
 /// A claim was not believed.
 pub fn rejected(rejection: &Rejection) -> Line {
-    Line::new("✘", WARN, &format!("completion rejected by the {} gate: {}", rejection.gate, rejection.detail))
+    Line::new("✘", WARN, &format!("completion rejected by the {} gate: {}", rejection.gate, rejection.summary()))
 }
 
 /// The loop waits before it tries again.

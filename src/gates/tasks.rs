@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rejection;
+use super::{Court, Gate, Refusal, Rejection};
 use crate::tasks::Tasks;
 
 /// Whether there had been tasks when the loop started.
@@ -15,26 +15,43 @@ pub enum AtStart {
     None,
 }
 
-/// Passes, or says which tasks are open.
-pub fn check(tasks: Option<&Tasks>, at_start: AtStart) -> Result<(), Rejection> {
-    let reject = |detail: String| Err(Rejection { gate: "tasks".into(), detail });
+/// The gate.
+pub struct TasksGate {
+    /// Whether there had been tasks when the loop started.
+    pub at_start: AtStart,
+}
+
+impl Gate for TasksGate {
+    fn name(&self) -> &'static str {
+        "tasks"
+    }
+
+    fn looks_at(&self) -> Vec<String> {
+        vec!["every task complete or shelved".to_owned()]
+    }
+
+    fn check(&self, court: &mut Court) -> Result<Vec<String>, Refusal> {
+        let reject = |detail| Refusal::Rejected(Rejection { gate: self.name().into(), detail, ..Rejection::default() });
+        let tasks = court.tasks().map_err(|why| reject(format!("The tasks cannot be read: {why}.")))?;
+        judge(tasks.as_ref(), self.at_start).map_err(reject)?;
+        Ok(tasks.iter().map(|tasks| format!("{} of {} tasks are closed", tasks.done(), tasks.total())).collect())
+    }
+}
+
+/// What is wrong with the tasks, if anything is.
+fn judge(tasks: Option<&Tasks>, at_start: AtStart) -> Result<(), String> {
     match tasks {
-        None if at_start == AtStart::Some => {
-            reject("The tasks file is gone; it had tasks when this loop started.".into())
-        }
+        None if at_start == AtStart::Some => Err("The tasks file is gone; it had tasks when this loop started.".into()),
         Some(tasks) if tasks.is_empty() && at_start == AtStart::Some => {
-            reject("The tasks file has no tasks any more; it had some when this loop started.".into())
+            Err("The tasks file has no tasks any more; it had some when this loop started.".into())
         }
-        Some(tasks) if tasks.open().next().is_some() => reject(list(tasks)),
+        Some(tasks) if tasks.open().next().is_some() => Err(list(tasks)),
         _ => Ok(()),
     }
 }
 
 fn list(tasks: &Tasks) -> String {
-    let lines = tasks.open().map(|task| {
-        let id = task.id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
-        format!("- {id}{} ({})", task.name, task.status)
-    });
+    let lines = tasks.open().map(|task| format!("- {task}"));
     let header = format!("{} of {} tasks are not complete:", tasks.open().count(), tasks.total());
     std::iter::once(header).chain(lines).collect::<Vec<_>>().join("\n")
 }
@@ -46,17 +63,17 @@ mod tests {
     #[test]
     fn open_tasks_are_listed_with_their_status() {
         let tasks = Tasks::parse("- [x] 1.1 a\n- [ ] 1.2 b\n- [~] c\n- [-] d\n");
-        let rejected = check(Some(&tasks), AtStart::Some).unwrap_err();
-        assert_eq!(rejected.detail, "2 of 4 tasks are not complete:\n- 1.2 b (pending)\n- c (in-progress)");
+        let said = judge(Some(&tasks), AtStart::Some).unwrap_err();
+        assert_eq!(said, "2 of 4 tasks are not complete:\n- 1.2 b (pending)\n- c (in-progress)");
     }
 
     #[test]
     fn what_is_closed_passes_and_what_vanished_does_not() {
         let (closed, empty) = (Tasks::parse("- [x] a\n- [-] b\n"), Tasks::parse("nothing"));
-        assert_eq!(check(Some(&closed), AtStart::Some), Ok(()));
-        assert_eq!(check(None, AtStart::None), Ok(()));
-        assert_eq!(check(Some(&empty), AtStart::None), Ok(()));
-        assert!(check(Some(&empty), AtStart::Some).is_err());
-        assert!(check(None, AtStart::Some).is_err());
+        assert_eq!(judge(Some(&closed), AtStart::Some), Ok(()));
+        assert_eq!(judge(None, AtStart::None), Ok(()));
+        assert_eq!(judge(Some(&empty), AtStart::None), Ok(()));
+        assert!(judge(Some(&empty), AtStart::Some).is_err());
+        assert!(judge(None, AtStart::Some).is_err());
     }
 }

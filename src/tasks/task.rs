@@ -49,6 +49,16 @@ pub struct Task {
     pub line: usize,
 }
 
+/// A line of a list: `1.2 name (pending)`.
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(id) = &self.id {
+            write!(f, "{id} ")?;
+        }
+        write!(f, "{} ({})", self.name, self.status)
+    }
+}
+
 /// The tasks of one file, in its order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tasks(Vec<Task>);

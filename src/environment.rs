@@ -9,9 +9,25 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Variables and their values.
+/// Variables and their values. On the wire a list of pairs: the keys of a JSON object are text, and a variable's name need
+/// not be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Pairs", into = "Pairs")]
 pub struct Environment(BTreeMap<OsString, OsString>);
+
+type Pairs = Vec<(OsString, OsString)>;
+
+impl From<Pairs> for Environment {
+    fn from(pairs: Pairs) -> Self {
+        Self(pairs.into_iter().collect())
+    }
+}
+
+impl From<Environment> for Pairs {
+    fn from(env: Environment) -> Self {
+        env.0.into_iter().collect()
+    }
+}
 
 impl Environment {
     /// That of this process.

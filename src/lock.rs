@@ -91,7 +91,7 @@ fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.mode(0o600).custom_flags(O_NOFOLLOW).open(path)
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(target_os = "linux", not(wt_loop_portable)))]
 mod imp {
     use nix::errno::Errno;
     use nix::fcntl::{FcntlArg, fcntl};
@@ -120,7 +120,7 @@ mod imp {
 }
 
 /// Without OFD locks a `flock` of the whole file serves; asking is taking it for an instant.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(all(target_os = "linux", not(wt_loop_portable))))]
 mod imp {
     use std::fs::{File, TryLockError};
     use std::io;

@@ -68,7 +68,7 @@ fn guard() -> io::Result<()> {
 /// A name of its own, a session of its own, and every orphan below it as a child.
 fn become_keeper() {
     let _ = setsid();
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(wt_loop_portable)))]
     {
         let _ = nix::sys::prctl::set_name(c"wt-loop-guard");
         let _ = nix::sys::prctl::set_child_subreaper(true);
@@ -219,8 +219,8 @@ impl Keeper {
     }
 
     fn take_down(&mut self) {
-        let grace = self.grace;
-        self.sweep.get_or_insert_with(|| Sweep::gently(grace));
+        let (grace, group) = (self.grace, self.agent);
+        self.sweep.get_or_insert_with(|| Sweep::gently(grace, Some(group)));
     }
 
     fn wait(&self, at_most: PollTimeout) -> io::Result<()> {

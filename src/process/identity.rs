@@ -48,7 +48,7 @@ impl Identity {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(wt_loop_portable)))]
 mod imp {
     use crate::process::tree;
 
@@ -61,7 +61,7 @@ mod imp {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(wt_loop_portable))))]
 mod imp {
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 

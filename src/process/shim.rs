@@ -51,12 +51,12 @@ pub fn detach_main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::FAILURE
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(wt_loop_portable)))]
 fn die_with_parent() {
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(wt_loop_portable))))]
 fn die_with_parent() {}
 
 fn reset_signals() {

@@ -119,7 +119,7 @@ pub fn supervise(
 
 /// Whoever loses its guard becomes a child of the loop.
 fn keep_orphans() {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(wt_loop_portable)))]
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
 
@@ -313,7 +313,7 @@ impl Run {
                 return;
             }
             self.cause.get_or_insert(Ended::GuardLost);
-            self.sweep = Some(Sweep::gently(self.grace));
+            self.sweep = Some(Sweep::gently(self.grace, None));
         }
         if let Some(sweep) = &mut self.sweep
             && let Step::Over(survivors) = sweep.step(bury(|_, _| ()))

@@ -48,12 +48,15 @@ enum Phase {
 pub struct Sweep {
     phase: Phase,
     asked: HashSet<i32>,
+    /// The agent's process group: all that can be reached of its orphans where there is no subreaper.
+    group: Option<i32>,
 }
 
 impl Sweep {
     /// Begins with TERM and kills after `grace`.
-    pub fn gently(grace: Duration) -> Self {
-        Self { phase: Phase::Asking { until: Instant::now() + grace }, asked: HashSet::new() }
+    pub fn gently(grace: Duration, group: Option<i32>) -> Self {
+        let group = group.filter(|_| !tree::ORPHANS_ARE_KEPT);
+        Self { phase: Phase::Asking { until: Instant::now() + grace }, asked: HashSet::new(), group }
     }
 
     /// Kills at once from here on.
@@ -77,6 +80,9 @@ impl Sweep {
         }
         match self.phase {
             Phase::Asking { until } => {
+                if let Some(group) = self.group.filter(|group| self.asked.insert(-group)) {
+                    signal(-group, Signal::SIGTERM);
+                }
                 for member in alive.iter().filter(|member| self.asked.insert(member.pid)) {
                     signal(member.pid, Signal::SIGTERM);
                     // A stopped process would sleep through TERM.
@@ -85,6 +91,9 @@ impl Sweep {
                 Step::Again(PATIENT.min(until.saturating_duration_since(Instant::now())))
             }
             Phase::Killing { until } if Instant::now() < until => {
+                if let Some(group) = self.group {
+                    signal(-group, Signal::SIGKILL);
+                }
                 for member in &alive {
                     signal(member.pid, Signal::SIGKILL);
                 }

@@ -59,10 +59,13 @@ fn memory(pids: &[i32]) -> u64 {
     pids.iter().filter_map(|&pid| system.process(pid)).map(sysinfo::Process::memory).sum()
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(wt_loop_portable)))]
 pub use imp::stat;
 
-#[cfg(target_os = "linux")]
+/// Whether an orphan becomes a child of whoever asked for it, or is lost to the first process of the system.
+pub const ORPHANS_ARE_KEPT: bool = cfg!(all(target_os = "linux", not(wt_loop_portable)));
+
+#[cfg(all(target_os = "linux", not(wt_loop_portable)))]
 mod imp {
     use super::Member;
     use std::fs;
@@ -131,7 +134,7 @@ mod imp {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(wt_loop_portable))))]
 mod imp {
     use super::Member;
     use std::collections::HashMap;

@@ -1,10 +1,77 @@
-//! OpenCode: `opencode run`, the prompt on standard input.
+//! OpenCode: `opencode run --format json`, the prompt on standard input. kilo, its fork, is driven alike.
+//!
+//! There is no end event: the end is the last `step_finish` with the reason `stop`. Usage adds up over the steps.
 
-use super::{Agent, Program, words};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::event::{Decoder, End, Event, Known, Usage, at, number, text, tool_detail};
+use super::words::judge;
+use super::{Agent, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
     name: "opencode",
     program: Program::Named("opencode"),
-    arguments: |wish| words(&["run"], [wish.model("-m"), wish.approve(&["--auto"])]),
+    arguments: |wish| {
+        let base = words(&["run", "--format", "json"], [wish.model("-m"), wish.approve(&["--auto"])]);
+        [base, wish.session("-s")].concat()
+    },
+    prompt: Prompt::Stdin,
+    output: Output::Json(|| Box::new(Opencode)),
+    session: Session::ById,
+    tested: Tested::RealProgram,
 };
+
+/// The decoder, for its forks too.
+pub struct Opencode;
+
+impl Decoder for Opencode {
+    fn decode(&mut self, value: &Value, events: &mut Vec<Event>) -> Known {
+        let known = matches!(text(value, &["type"]), "step_start" | "text" | "tool_use" | "step_finish" | "error" | "reasoning");
+        if !known || value.get("sessionID").is_none() {
+            return Known::Foreign;
+        }
+        let part = value.get("part").unwrap_or(&Value::Null);
+        match text(value, &["type"]) {
+            "step_start" => {
+                events.push(Event::Session(text(value, &["sessionID"]).to_owned()));
+                events.push(Event::Ended(End::Badly));
+            }
+            "text" => events.push(Event::Said(text(part, &["text"]).to_owned())),
+            "tool_use" => {
+                let detail = at(part, &["state", "input"]).map(tool_detail).unwrap_or_default();
+                events.push(Event::Tool(text(part, &["tool"]).to_owned(), detail));
+                if text(part, &["state", "error"]).contains("rejected permission") {
+                    events.push(Event::Note("permission denied by the agent; --allow-all would allow it".into()));
+                }
+            }
+            "step_finish" => {
+                events.push(Event::Used(usage(part)));
+                let end = if text(part, &["reason"]) == "stop" { End::Well } else { End::Badly };
+                events.push(Event::Ended(end));
+            }
+            "error" => {
+                let message = text(value, &["error", "data", "message"]);
+                let words = if message.is_empty() { text(value, &["error", "name"]) } else { message };
+                let status = at(value, &["error", "data", "statusCode"]).and_then(Value::as_u64);
+                let retry_after = text(value, &["error", "data", "responseHeaders", "retry-after"]);
+                let words = if retry_after.is_empty() { words.to_owned() } else { format!("{words}, retry after {retry_after}s") };
+                events.push(judge(&words, status, Timestamp::now()));
+                events.push(Event::Ended(End::Badly));
+            }
+            _ => {}
+        }
+        Known::Event
+    }
+}
+
+fn usage(part: &Value) -> Usage {
+    Usage {
+        input: number(part, &["tokens", "input"]),
+        output: number(part, &["tokens", "output"]).saturating_add(number(part, &["tokens", "reasoning"])),
+        cache_read: number(part, &["tokens", "cache", "read"]),
+        cache_write: number(part, &["tokens", "cache", "write"]),
+        cost: at(part, &["cost"]).and_then(Value::as_f64),
+    }
+}

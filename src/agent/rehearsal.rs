@@ -8,13 +8,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::{Agent, Program, Wish};
+use super::{Agent, Output, Program, Prompt, Session, Tested, Wish};
 use crate::layout::{self, Layout};
 use crate::process::{answer, entry};
 use crate::tasks::{Task, Tasks, tick};
 
 /// The agent.
-pub const AGENT: Agent = Agent { name: "rehearsal", program: Program::BuiltIn, arguments };
+pub const AGENT: Agent = Agent {
+    name: "rehearsal",
+    program: Program::BuiltIn,
+    arguments,
+    prompt: Prompt::Stdin,
+    output: Output::Text,
+    session: Session::None,
+    tested: Tested::RealProgram,
+};
 
 /// The variable by which the demo slows it down to what an eye can follow.
 pub const PACE: &str = "WT_LOOP_REHEARSAL_PACE_MS";

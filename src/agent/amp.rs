@@ -1,0 +1,16 @@
+//! Amp: `amp -x --stream-json`, the prompt on standard input; events that its makers call compatible with Claude's. The model is Amp's
+//! own choice.
+
+use super::shape_claude::{ClaudeShape, Input};
+use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+
+/// The agent.
+pub const AGENT: Agent = Agent {
+    name: "amp",
+    program: Program::Named("amp"),
+    arguments: |wish| words(&["-x", "--stream-json"], [wish.approve(&["--dangerously-allow-all"])]),
+    prompt: Prompt::Stdin,
+    output: Output::Json(|| Box::new(ClaudeShape::new(Input::Fresh))),
+    session: Session::None,
+    tested: Tested::HelpOnly,
+};

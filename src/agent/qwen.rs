@@ -1,0 +1,18 @@
+//! Qwen Code: `qwen -o stream-json`, the prompt on standard input; events in the shape of Claude's, input with the cached tokens in it.
+
+use super::shape_claude::{ClaudeShape, Input};
+use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+
+/// The agent.
+pub const AGENT: Agent = Agent {
+    name: "qwen",
+    program: Program::Named("qwen"),
+    arguments: |wish| {
+        let base = words(&["-o", "stream-json"], [wish.model("-m"), wish.approve(&["-y"])]);
+        [base, wish.session("-r")].concat()
+    },
+    prompt: Prompt::Stdin,
+    output: Output::Json(|| Box::new(ClaudeShape::new(Input::WithCached))),
+    session: Session::ById,
+    tested: Tested::Recording,
+};

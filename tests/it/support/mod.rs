@@ -3,13 +3,16 @@
 //! Nothing of the machine's configuration gets in, and nothing gets out: when a world is dropped, every process that was
 //! started in it and still lives is killed. Tests wait on conditions with a deadline, never for a time to be right.
 
+mod loops;
 mod output;
 mod processes;
+mod tmux;
 mod world;
 
+pub use loops::{HOLDS, pid_in};
 pub use output::Output;
-pub use processes::{Process, Running};
-pub use world::{World, agents};
+pub use processes::{Process, Running, is_alive};
+pub use world::{World, agents, run, spawn};
 
 use std::time::{Duration, Instant};
 

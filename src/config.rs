@@ -272,10 +272,7 @@ impl Config {
         let Self { options: o, prompt_template, .. } = self;
         let max = o.max.unwrap_or(defaults.max);
         let min = o.min.unwrap_or(1);
-        if max.number().is_some_and(|max| min > max) {
-            return Err(Error::usage(format!("--min {min} is more than --max {max}: no claim could ever be believed"))
-                .hint(format!("--max {min}, or a smaller --min")));
-        }
+        refuse_min_over_max(min, max)?;
         if work.task.trim().is_empty() && work.change_id.is_none() {
             return Err(Error::usage("the task is empty").hint("wt-loop start \"what is to be done\""));
         }
@@ -316,6 +313,15 @@ impl Config {
             prompt_template,
         })
     }
+}
+
+/// A loop that could never be done is refused.
+pub fn refuse_min_over_max(min: u64, max: Limit) -> Result<()> {
+    if max.number().is_some_and(|max| min > max) {
+        return Err(Error::usage(format!("--min {min} is more than --max {max}: no claim could ever be believed"))
+            .hint(format!("--max {min}, or a smaller --min")));
+    }
+    Ok(())
 }
 
 /// Who asks for `manual` without naming a promise wants no agent to end the loop.

@@ -23,6 +23,9 @@ use crate::worktree::Worktree;
 /// A guard takes its agent's tree down in a grace of 5 s and a bound of 5 s; this is a little more.
 const GUARD_PATIENCE: Duration = Duration::from_secs(15);
 
+/// How long a loop that has written its end may take to leave.
+const LAST_STEPS: Duration = Duration::from_secs(2);
+
 /// Who holds the lock of a loop or of a start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
@@ -50,7 +53,7 @@ impl Starting {
             Taken::Ours(lock) => lock,
             Taken::Held => return Err(somebody_starts(worktree)),
         };
-        if Lock::is_held(&worktree.loop_lock()).doing("ask for the lock", &worktree.loop_lock())? {
+        if runs(worktree)? {
             return Err(somebody_runs(worktree));
         }
         wait_for_guard(worktree)?;
@@ -74,8 +77,16 @@ pub fn prepare(worktree: &Worktree, env: &Environment, spec: LoopSpec) -> Result
     make_room(worktree)?;
     let mut state = fresh(worktree, &spec);
     let record = Record::new(worktree, state.loop_id.clone(), spec);
-    Registry::of(env).save(&record)?;
-    state.save(&worktree.state()).doing("write", &worktree.state())?;
+    let registry = Registry::of(env);
+    let earlier = registry.load(&worktree.root);
+    registry.save(&record)?;
+    if let Err(error) = state.save(&worktree.state()).doing("write", &worktree.state()) {
+        // The state of the earlier loop is still there; without its record it could not go on as it was.
+        if let Some(earlier) = earlier {
+            let _ = registry.save(&earlier);
+        }
+        return Err(error);
+    }
     Ok((state, record))
 }
 
@@ -160,6 +171,17 @@ fn new_id() -> String {
 fn holder(loop_id: &str) -> Result<Holder> {
     let process = Identity::own().ok_or_else(|| Error::new("cannot find this process in /proc; is it mounted?"))?;
     Ok(Holder { process, loop_id: loop_id.to_owned() })
+}
+
+/// Whether a loop runs here. One that has written its end is about to leave, and is waited for.
+fn runs(worktree: &Worktree) -> Result<bool> {
+    let path = worktree.loop_lock();
+    if !Lock::is_held(&path).doing("ask for the lock", &path)? {
+        return Ok(false);
+    }
+    let is_over = matches!(State::load(&worktree.state()), Ok(Found::State(state)) if state.status.is_over());
+    let patience = if is_over { LAST_STEPS } else { Duration::ZERO };
+    Lock::wait_until_free(&path, patience).map(|free| !free).doing("ask for the lock", &path)
 }
 
 fn wait_for_guard(worktree: &Worktree) -> Result<()> {

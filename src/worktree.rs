@@ -306,10 +306,14 @@ fn git<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Result<Answer> {
         std::io::ErrorKind::NotFound if cwd.is_dir() => {
             Error::new("git is not on PATH").hint("install git, then: wt-loop doctor")
         }
-        std::io::ErrorKind::NotFound => Error::new(format!("the worktree {} is gone", cwd.display()))
-            .hint("git worktree list shows those that are left"),
+        std::io::ErrorKind::NotFound => gone(cwd),
         _ => Error::new(format!("cannot run git in {}: {}", cwd.display(), crate::error::reason(&error))),
     })
+}
+
+/// That somebody has removed a worktree.
+pub fn gone(root: &Path) -> Error {
+    Error::new(format!("the worktree {} is gone", root.display())).hint("git worktree list shows those that are left")
 }
 
 fn refused(what: &str, said: &Answer) -> Error {

@@ -383,16 +383,24 @@ impl<'a> Engine<'a> {
         saved
     }
 
-    /// Writes the state; where the worktree cannot take it, the user's own folder keeps it.
-    fn save(&mut self) -> Result<()> {
+    fn write_down(&mut self) -> Result<()> {
+        if !self.worktree.root.is_dir() {
+            // Nobody who removed a worktree wants a folder of ours in its place.
+            return Err(crate::worktree::gone(&self.worktree.root));
+        }
         let path = self.worktree.state();
-        let saved = self.state.save(&path).doing("write", &path).and_then(|()| match &self.chronicle {
+        self.state.save(&path).doing("write", &path)?;
+        match &self.chronicle {
             Some(chronicle) => {
                 chronicle.save(&self.state.iterations, self.last_failure.as_deref()).doing("write", chronicle.path())
             }
             None => Ok(()),
-        });
-        let Err(error) = saved else { return Ok(()) };
+        }
+    }
+
+    /// Writes the state; where the worktree cannot take it, the user's own folder keeps it.
+    fn save(&mut self) -> Result<()> {
+        let Err(error) = self.write_down() else { return Ok(()) };
         match Registry::of(self.env).rescue(&self.worktree.root, &mut self.state) {
             Ok(kept) => Err(error.hint(format!("the whole state is kept in {}", kept.display()))),
             Err(_) => Err(error),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
@@ -91,6 +91,7 @@ pub fn command() -> clap::Command {
 /// Parses a command line, by whichever name the program was called.
 pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
     let (args, caller) = by_name(args)?;
+    let sub = args.get(1).and_then(|word| word.to_str()).map(str::to_owned);
     let parsed = command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => Ok(Parsed::Command(Box::new(cli.command), caller)),
@@ -102,7 +103,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
             let _ = error.print();
             Ok(Parsed::Answered(Exit::Usage))
         }
-        Err(error) => Err(wrong(&error)),
+        Err(error) => Err(wrong(&error, sub.as_deref())),
     }
 }
 
@@ -130,8 +131,8 @@ fn by_name(mut args: Vec<OsString>) -> Result<(Vec<OsString>, Caller)> {
     Ok((args, caller))
 }
 
-/// What clap says, as one line and the way out.
-fn wrong(error: &clap::Error) -> Error {
+/// What clap says, as one line and the way out. `sub` is the word that stands where a subcommand does.
+fn wrong(error: &clap::Error, sub: Option<&str>) -> Error {
     let text = error.to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -140,13 +141,27 @@ fn wrong(error: &clap::Error) -> Error {
         if let Some(tip) = line.strip_prefix("tip: ") {
             hints.push(tip.to_owned());
         } else if let Some(line) = line.strip_prefix("Usage: ") {
-            usage = Some(line.to_owned());
+            usage = Some(format!("usage: {line}"));
         } else if message.ends_with(':') || line.starts_with('[') || line.starts_with('<') || line.starts_with("--") {
             message = format!("{message} {line}");
         }
     }
-    hints.extend(usage.map(|usage| format!("usage: {usage}")));
+    let tree = command();
+    let sub = sub.and_then(|name| tree.find_subcommand(name));
+    if let Some(near) = nearest_option(error, sub) {
+        return Error::usage(message).hint(format!("did you mean --{near}?"));
+    }
+    let help = || sub.map_or_else(|| "wt-loop --help".to_owned(), |sub| format!("wt-loop {} --help", sub.get_name()));
+    hints.push(usage.unwrap_or_else(help));
     hints.into_iter().fold(Error::usage(message), Error::hint)
+}
+
+/// The option that was meant by one that there is not. clap's own guess prefers `--max-time` to `--max` for `--mx`.
+fn nearest_option(error: &clap::Error, sub: Option<&clap::Command>) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
+    let typed = typed.strip_prefix("--").filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let names: Vec<&str> = sub?.get_arguments().filter_map(clap::Arg::get_long_and_visible_aliases).flatten().collect();
+    crate::nearest::nearest(typed, names).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -189,6 +204,8 @@ mod tests {
             "invalid value 'many' for '--max <N>': 'many' is no whole number; 0 is unlimited"
         );
         let error = said(&["start", "t", "--mx", "3"]);
-        assert!(error.hints()[0].contains("--max"), "{:?}", error.hints());
+        assert_eq!(error.hints(), ["did you mean --max?"]);
+        let error = said(&["start", "t", "--max=many"]);
+        assert_eq!(error.hints(), ["wt-loop start --help"]);
     }
 }

@@ -327,7 +327,7 @@ fn not_inside(said: &Answer) -> Error {
         Some(line) => {
             Error::new(line.trim_start_matches("fatal: ")).hint("git config --global --add safe.directory \"$PWD\"")
         }
-        None => Error::new("Not inside a git worktree. Run from within a worktree directory."),
+        None => Error::specified("Not inside a git worktree. Run from within a worktree directory."),
     }
 }
 

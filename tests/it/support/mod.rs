@@ -6,12 +6,14 @@
 mod loops;
 mod output;
 mod processes;
+mod snapshot;
 mod tmux;
 mod world;
 
 pub use loops::{HOLDS, pid_in};
 pub use output::Output;
 pub use processes::{Process, Running, is_alive};
+pub use snapshot::snapshot;
 pub use world::{World, agents, run, spawn};
 
 use std::time::{Duration, Instant};

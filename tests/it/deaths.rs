@@ -2,6 +2,7 @@
 //! that nothing is left.
 
 mod agents;
+mod keyboard;
 mod kills;
 mod leftovers;
 mod signals;

@@ -2,6 +2,7 @@
 //! that nothing is left.
 
 mod agents;
+mod inheritance;
 mod keyboard;
 mod kills;
 mod leftovers;

@@ -63,6 +63,18 @@ impl<'a> Terminal<'a> {
         self.tmux(&["capture-pane", "-p", "-e", "-S", "-", "-t", "t"]).exit(0).stdout
     }
 
+    /// What is on the screen, each line whole that the terminal had to wrap.
+    #[track_caller]
+    pub fn joined(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-J", "-t", "t"]).exit(0).stdout
+    }
+
+    /// Closes the window.
+    #[track_caller]
+    pub fn close(&self) {
+        self.tmux(&["kill-session", "-t", "t"]).exit(0);
+    }
+
     /// A fact that tmux knows of the pane, by tmux's own name for it.
     #[track_caller]
     pub fn fact(&self, format: &str) -> String {

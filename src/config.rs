@@ -250,6 +250,25 @@ impl Defaults {
     pub const fn follows_tasks(&self) -> bool {
         self.done.is_none()
     }
+
+    /// What holds when nobody sets a key, in words; `None` where that is nothing.
+    pub fn of(&self, key: &str) -> Option<String> {
+        let limit = |limit: Limit, without: &str| limit.number().map_or_else(|| without.to_owned(), |n| n.to_string());
+        let minutes = |span: Duration| format!("{}m", span.as_secs() / 60);
+        Some(match key {
+            "harness" => self.harness.to_owned(),
+            "max" => limit(self.max, "unlimited"),
+            "min" => "1".to_owned(),
+            "done" => self.done.map_or("tasks, or manual where there is no tasks.md", Done::word).to_owned(),
+            "completion_promise" => PROMISE.to_owned(),
+            "stall_threshold" => limit(self.stall_threshold, "off"),
+            "progress" => "commits".to_owned(),
+            "iteration_timeout" => self.iteration_timeout.map_or_else(|| "off".to_owned(), minutes),
+            "error_threshold" => limit(ERROR_THRESHOLD, "off"),
+            "launcher" => "auto".to_owned(),
+            _ => return None,
+        })
+    }
 }
 
 impl Config {
@@ -429,6 +448,11 @@ fn parser() -> Command {
 /// Their names, as a file has them.
 pub fn keys() -> Vec<String> {
     parser().get_arguments().map(|arg| arg.get_id().to_string()).collect()
+}
+
+/// Whether a repository may set a key.
+pub fn is_harmless(key: &str) -> bool {
+    HARMLESS.contains(&key)
 }
 
 /// The variable of a key.

@@ -2,6 +2,8 @@
 //!
 //! One module per requirement document or promise; each test is named after the scenario it proves.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
 
 mod bad_input;

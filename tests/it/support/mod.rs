@@ -9,7 +9,7 @@ mod world;
 
 pub use output::Output;
 pub use processes::{Process, Running};
-pub use world::{World, agents};
+pub use world::{World, agents, run};
 
 use std::time::{Duration, Instant};
 

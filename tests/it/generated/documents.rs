@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use clap::Arg;
 use wt_loop::config::{self, RALPH, START};
 use wt_loop::error::Exit;
+use wt_loop::gates::sources::VALIDATION;
 use wt_loop::manual::text;
 
 use super::{files, program, project, read, run_with};
@@ -122,7 +123,8 @@ fn the_settings_are_those_of_the_program() {
         let who = if config::is_harmless(&key) { "yes" } else { "no" };
         vec![code(&key), code(&config::variable(&key)), who.to_owned()]
     });
-    let rows = rows.chain([vec![code("prompt_template"), String::new(), "no".to_owned()]]);
+    let only_in = |key: &str, who: &str| vec![code(key), String::new(), who.to_owned()];
+    let rows = rows.chain([only_in("prompt_template", "no"), only_in(VALIDATION, "only there")]);
     part("README.md", "settings", &table(&["key", "variable", "in a repository's file"], rows), exactly);
 }
 

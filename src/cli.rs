@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     completions, context, demo, doctor, history, list, man, monitor, ralph, resume, run, start, status, stop, validate,
 };
+use crate::config::{Defaults, RALPH, START};
 use crate::error::{Error, Exit, Result};
 
 /// Runs an AI coding agent in a loop, inside a git worktree, until the work is proven done
@@ -19,7 +20,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-const MORE: &str = "Try it: wt-loop demo. The manual: wt-loop man | man -l -";
+const MORE: &str =
+    "Try it: wt-loop demo. Every option of a command: wt-loop start --help. The manual: wt-loop man start | man -l -";
 
 /// Every subcommand.
 #[derive(Debug, Subcommand)]
@@ -81,11 +83,26 @@ pub fn command() -> clap::Command {
     let mut tree = Cli::command();
     let names: Vec<String> = tree.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
-        if let Some(examples) = crate::manual::examples_help(&name) {
-            tree = tree.mut_subcommand(name, |sub| sub.after_help(examples));
-        }
+        let examples = crate::manual::examples_help(&name).unwrap_or_default();
+        // A resumed loop keeps what it had; the others begin with the defaults.
+        let defaults = match name.as_str() {
+            "start" | "run" => Some(&START),
+            "ralph" => Some(&RALPH),
+            _ => None,
+        };
+        tree = tree.mut_subcommand(name, |sub| {
+            sub.after_help(examples)
+                .mut_args(|arg| defaults.map_or(arg.clone(), |defaults| with_default(arg, defaults)))
+        });
     }
     tree
+}
+
+/// Says the default of an option that files and variables can set, and that clap therefore does not know.
+fn with_default(arg: Arg, defaults: &Defaults) -> Arg {
+    let Some(default) = defaults.of(arg.get_id().as_str()) else { return arg };
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    arg.help(format!("{help} [default: {default}]"))
 }
 
 /// Parses a command line, by whichever name the program was called.

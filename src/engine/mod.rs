@@ -1,6 +1,6 @@
 //! The loop. [`Engine::iterate`] is the plot: prompt, agent, what changed, done?, go on?
 //!
-//! Decisions are pure functions of facts ([`decide`]); what is read for the prompt is gathered in [`brief`]; the agent's
+//! Decisions are pure functions of facts ([`mod@decide`]); what is read for the prompt is gathered in [`brief`]; the agent's
 //! output goes its way in [`watch`]. An iteration is on disk when its agent has ended, before any gate is asked. The state in
 //! memory is the truth while the loop runs: whatever the agent does to the file is written over.
 

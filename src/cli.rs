@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     completions, context, demo, doctor, history, list, man, monitor, ralph, resume, run, start, status, stop, validate,
 };
+use crate::config::{Defaults, RALPH, START};
 use crate::error::{Error, Exit, Result};
 
 /// Runs an AI coding agent in a loop, inside a git worktree, until the work is proven done
@@ -19,7 +20,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-const MORE: &str = "Try it: wt-loop demo. The manual: wt-loop man | man -l -";
+const MORE: &str =
+    "Try it: wt-loop demo. Every option of a command: wt-loop start --help. The manual: wt-loop man start | man -l -";
 
 /// Every subcommand.
 #[derive(Debug, Subcommand)]
@@ -81,16 +83,32 @@ pub fn command() -> clap::Command {
     let mut tree = Cli::command();
     let names: Vec<String> = tree.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     for name in names {
-        if let Some(examples) = crate::manual::examples_help(&name) {
-            tree = tree.mut_subcommand(name, |sub| sub.after_help(examples));
-        }
+        let examples = crate::manual::examples_help(&name).unwrap_or_default();
+        // A resumed loop keeps what it had; the others begin with the defaults.
+        let defaults = match name.as_str() {
+            "start" | "run" => Some(&START),
+            "ralph" => Some(&RALPH),
+            _ => None,
+        };
+        tree = tree.mut_subcommand(name, |sub| {
+            sub.after_help(examples)
+                .mut_args(|arg| defaults.map_or(arg.clone(), |defaults| with_default(arg, defaults)))
+        });
     }
     tree
+}
+
+/// Says the default of an option that files and variables can set, and that clap therefore does not know.
+fn with_default(arg: Arg, defaults: &Defaults) -> Arg {
+    let Some(default) = defaults.of(arg.get_id().as_str()) else { return arg };
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    arg.help(format!("{help} [default: {default}]"))
 }
 
 /// Parses a command line, by whichever name the program was called.
 pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
     let (args, caller) = by_name(args)?;
+    let sub = args.get(1).and_then(|word| word.to_str()).map(str::to_owned);
     let parsed = command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => Ok(Parsed::Command(Box::new(cli.command), caller)),
@@ -102,7 +120,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
             let _ = error.print();
             Ok(Parsed::Answered(Exit::Usage))
         }
-        Err(error) => Err(wrong(&error)),
+        Err(error) => Err(wrong(&error, sub.as_deref())),
     }
 }
 
@@ -130,8 +148,8 @@ fn by_name(mut args: Vec<OsString>) -> Result<(Vec<OsString>, Caller)> {
     Ok((args, caller))
 }
 
-/// What clap says, as one line and the way out.
-fn wrong(error: &clap::Error) -> Error {
+/// What clap says, as one line and the way out. `sub` is the word that stands where a subcommand does.
+fn wrong(error: &clap::Error, sub: Option<&str>) -> Error {
     let text = error.to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -140,13 +158,27 @@ fn wrong(error: &clap::Error) -> Error {
         if let Some(tip) = line.strip_prefix("tip: ") {
             hints.push(tip.to_owned());
         } else if let Some(line) = line.strip_prefix("Usage: ") {
-            usage = Some(line.to_owned());
+            usage = Some(format!("usage: {line}"));
         } else if message.ends_with(':') || line.starts_with('[') || line.starts_with('<') || line.starts_with("--") {
             message = format!("{message} {line}");
         }
     }
-    hints.extend(usage.map(|usage| format!("usage: {usage}")));
+    let tree = command();
+    let sub = sub.and_then(|name| tree.find_subcommand(name));
+    if let Some(near) = nearest_option(error, sub) {
+        return Error::usage(message).hint(format!("did you mean --{near}?"));
+    }
+    let help = || sub.map_or_else(|| "wt-loop --help".to_owned(), |sub| format!("wt-loop {} --help", sub.get_name()));
+    hints.push(usage.unwrap_or_else(help));
     hints.into_iter().fold(Error::usage(message), Error::hint)
+}
+
+/// The option that was meant by one that there is not. clap's own guess prefers `--max-time` to `--max` for `--mx`.
+fn nearest_option(error: &clap::Error, sub: Option<&clap::Command>) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return None };
+    let typed = typed.strip_prefix("--").filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let names: Vec<&str> = sub?.get_arguments().filter_map(clap::Arg::get_long_and_visible_aliases).flatten().collect();
+    crate::nearest::nearest(typed, names).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -189,6 +221,8 @@ mod tests {
             "invalid value 'many' for '--max <N>': 'many' is no whole number; 0 is unlimited"
         );
         let error = said(&["start", "t", "--mx", "3"]);
-        assert!(error.hints()[0].contains("--max"), "{:?}", error.hints());
+        assert_eq!(error.hints(), ["did you mean --max?"]);
+        let error = said(&["start", "t", "--max=many"]);
+        assert_eq!(error.hints(), ["wt-loop start --help"]);
     }
 }

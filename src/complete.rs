@@ -15,6 +15,14 @@ use crate::{agent, launch};
 /// The variable that the scripts set when they call back.
 const VARIABLE: &str = "WT_LOOP_COMPLETE";
 
+/// zsh loads a file of its fpath when it is first needed, as the body of the function of that name; the script only registers
+/// another function there, and without this the first completion of every shell would offer nothing.
+const ZSH_FIRST_TIME: &[u8] = b"
+if [[ ${funcstack[1]-} == _wt-loop ]]; then
+    _clap_dynamic_completer_wt_loop \"$@\"
+fi
+";
+
 /// Answers a shell that asks for completions, and ends the process then; returns at once otherwise.
 pub fn answer_the_shell() {
     CompleteEnv::with_factory(crate::cli::command).var(VARIABLE).bin("wt-loop").completer("wt-loop").complete();
@@ -25,7 +33,11 @@ pub fn script(shell: &str) -> Option<std::io::Result<Vec<u8>>> {
     let shells = Shells::builtins();
     let shell = shells.completer(shell)?;
     let mut script = Vec::new();
-    Some(shell.write_registration(VARIABLE, "wt-loop", "wt-loop", "wt-loop", &mut script).map(|()| script))
+    let written = shell.write_registration(VARIABLE, "wt-loop", "wt-loop", "wt-loop", &mut script);
+    if shell.name() == "zsh" {
+        script.extend_from_slice(ZSH_FIRST_TIME);
+    }
+    Some(written.map(|()| script))
 }
 
 /// The agents.

@@ -5,38 +5,25 @@
 //! say. An unknown key is an error with the nearest name, in either file. The result, a [`LoopSpec`], is also the launch
 //! record: what decides about commands comes from there, never from a file that a repository could ship.
 
+mod layer;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
 
 use crate::environment::Environment;
-use crate::error::{Doing, Error, Result};
-use crate::files;
-use crate::gates::sources::{Source, VALIDATION, place};
+use crate::error::{Error, Result};
+use crate::gates::sources::Source;
 use crate::gates::tasks::AtStart;
 use crate::layout::Layout;
 use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Progress, Span};
+use layer::{Layer, Trust};
+
+pub use layer::{is_harmless, keys, variable};
 
 /// The repository's file, at the worktree's root.
 pub const REPOSITORY_FILE: &str = ".wt-loop.toml";
-
-/// The keys that a repository may set: numbers, thresholds, times, the criterion, the promise and the model.
-const HARMLESS: [&str; 11] = [
-    "model",
-    "max",
-    "min",
-    "done",
-    "completion_promise",
-    "stall_threshold",
-    "progress",
-    "iteration_timeout",
-    "idle_timeout",
-    "max_time",
-    "error_threshold",
-];
 
 /// Every resolved option of a loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -250,6 +237,27 @@ impl Defaults {
     pub const fn follows_tasks(&self) -> bool {
         self.done.is_none()
     }
+
+    /// What holds when nobody sets a key, in words; `None` where that is nothing.
+    pub fn of(&self, key: &str) -> Option<String> {
+        let limit = |limit: Limit, without: &str| limit.number().map_or_else(|| without.to_owned(), |n| n.to_string());
+        let minutes = |span: Duration| format!("{}m", span.as_secs() / 60);
+        Some(match key {
+            "harness" => self.harness.to_owned(),
+            "max" => limit(self.max, "unlimited"),
+            "min" => "1".to_owned(),
+            "done" => self.done.map_or("tasks, or manual where there is no tasks.md", Done::word).to_owned(),
+            "completion_promise" => PROMISE.to_owned(),
+            "stall_threshold" => limit(self.stall_threshold, "off"),
+            "progress" => "commits".to_owned(),
+            "iteration_timeout" => self.iteration_timeout.map_or_else(|| "off".to_owned(), minutes),
+            "error_threshold" => limit(ERROR_THRESHOLD, "off"),
+            "idle_timeout" | "max_time" => "off".to_owned(),
+            "validation_timeout" => minutes(VALIDATION_TIMEOUT),
+            "launcher" => "auto".to_owned(),
+            _ => return None,
+        })
+    }
 }
 
 impl Config {
@@ -272,10 +280,7 @@ impl Config {
         let Self { options: o, prompt_template, .. } = self;
         let max = o.max.unwrap_or(defaults.max);
         let min = o.min.unwrap_or(1);
-        if max.number().is_some_and(|max| min > max) {
-            return Err(Error::usage(format!("--min {min} is more than --max {max}: no claim could ever be believed"))
-                .hint(format!("--max {min}, or a smaller --min")));
-        }
+        refuse_min_over_max(min, max)?;
         if work.task.trim().is_empty() && work.change_id.is_none() {
             return Err(Error::usage("the task is empty").hint("wt-loop start \"what is to be done\""));
         }
@@ -318,6 +323,15 @@ impl Config {
     }
 }
 
+/// A loop that could never be done is refused.
+pub fn refuse_min_over_max(min: u64, max: Limit) -> Result<()> {
+    if max.number().is_some_and(|max| min > max) {
+        return Err(Error::usage(format!("--min {min} is more than --max {max}: no claim could ever be believed"))
+            .hint(format!("--max {min}, or a smaller --min")));
+    }
+    Ok(())
+}
+
 /// Who asks for `manual` without naming a promise wants no agent to end the loop.
 fn promise(done: Option<Done>, asked: Option<String>) -> Option<String> {
     match (done, asked) {
@@ -330,147 +344,6 @@ fn promise(done: Option<Done>, asked: Option<String>) -> Option<String> {
 /// The user's own file.
 pub fn user_file(env: &Environment) -> PathBuf {
     env.config_home().join("wt-loop/config.toml")
-}
-
-/// Whose file it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Trust {
-    Repository,
-    User,
-}
-
-/// What one source says.
-#[derive(Default)]
-struct Layer {
-    options: LoopOptions,
-    launch: LaunchOptions,
-    prompt_template: Option<PathBuf>,
-}
-
-impl Layer {
-    fn from_environment(env: &Environment) -> Result<Self> {
-        let mut words = Vec::new();
-        for key in keys() {
-            let variable = variable(&key);
-            if let Some(value) = env.get(&variable).and_then(|value| value.to_str()).filter(|value| !value.is_empty()) {
-                words.push((variable, key, value.to_owned()));
-            }
-        }
-        Self::from_words(&words)
-    }
-
-    fn from_file(path: &Path, trust: Trust) -> Result<Self> {
-        let Some(bytes) = files::read(path).doing("read", path)? else { return Ok(Self::default()) };
-        let wrong = |what: String| Error::usage(format!("{}: {what}", path.display()));
-        let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".into()))?;
-        let mut table: Table = text.parse().map_err(|error: toml::de::Error| wrong(one_line(&error, &text)))?;
-        let prompt_template = match (trust, table.remove("prompt_template")) {
-            (_, None) => None,
-            (Trust::User, Some(Value::String(path))) => Some(PathBuf::from(path)),
-            (Trust::User, Some(_)) => return Err(wrong("prompt_template is the path of a file".into())),
-            (Trust::Repository, Some(_)) => return Err(wrong(refused("prompt_template"))),
-        };
-        match (trust, table.remove(VALIDATION)) {
-            (Trust::User, Some(_)) => {
-                return Err(wrong(format!("{VALIDATION} belongs into {REPOSITORY_FILE}, or use validation_command")));
-            }
-            // What it says is read where the gates look for it.
-            (Trust::Repository, _) | (Trust::User, None) => {}
-        }
-        let mut words = Vec::new();
-        for (key, value) in &table {
-            if !keys().contains(key) {
-                return Err(wrong(unknown(key)));
-            }
-            if trust == Trust::Repository && !HARMLESS.contains(&key.as_str()) {
-                return Err(
-                    wrong(refused(key)).hint(format!("put it into your own file, or use --{}", key.replace('_', "-")))
-                );
-            }
-            for value in scalars(value).ok_or_else(|| wrong(format!("{key} cannot be a table")))? {
-                words.push((format!("{}: {key}", path.display()), key.clone(), value));
-            }
-        }
-        Ok(Self { prompt_template, ..Self::from_words(&words)? })
-    }
-
-    /// Lets the parser of the command line read what stands elsewhere: `(where, key, value)`.
-    fn from_words(words: &[(String, String, String)]) -> Result<Self> {
-        let mut layer = Self::default();
-        for (place, key, value) in words {
-            let matches = parser()
-                .try_get_matches_from([format!("--{}={value}", key.replace('_', "-"))])
-                .map_err(|error| Error::usage(format!("{place}: {}", reason(&error))))?;
-            let one = Self::from_matches(&matches)?;
-            let agent_arg = [layer.options.agent_arg.clone(), one.options.agent_arg.clone()].concat();
-            let validation_command =
-                [layer.options.validation_command.clone(), one.options.validation_command.clone()].concat();
-            layer.options = LoopOptions { agent_arg, validation_command, ..one.options.or(layer.options) };
-            layer.launch = one.launch.or(layer.launch);
-        }
-        Ok(layer)
-    }
-
-    fn from_matches(matches: &ArgMatches) -> Result<Self> {
-        let wrong = |error: clap::Error| Error::usage(reason(&error));
-        Ok(Self {
-            options: LoopOptions::from_arg_matches(matches).map_err(wrong)?,
-            launch: LaunchOptions::from_arg_matches(matches).map_err(wrong)?,
-            prompt_template: None,
-        })
-    }
-}
-
-/// The parser of all options that a file or a variable can give.
-fn parser() -> Command {
-    LaunchOptions::augment_args(LoopOptions::augment_args(Command::new("wt-loop").no_binary_name(true)))
-}
-
-/// Their names, as a file has them.
-pub fn keys() -> Vec<String> {
-    parser().get_arguments().map(|arg| arg.get_id().to_string()).collect()
-}
-
-/// The variable of a key.
-pub fn variable(key: &str) -> String {
-    format!("WT_LOOP_{}", key.to_uppercase())
-}
-
-fn scalars(value: &Value) -> Option<Vec<String>> {
-    match value {
-        Value::String(text) => Some(vec![text.clone()]),
-        Value::Integer(number) => Some(vec![number.to_string()]),
-        Value::Float(number) => Some(vec![number.to_string()]),
-        Value::Boolean(truth) => Some(vec![truth.to_string()]),
-        Value::Datetime(time) => Some(vec![time.to_string()]),
-        Value::Array(values) => values
-            .iter()
-            .map(|value| scalars(value).filter(|one| one.len() == 1))
-            .collect::<Option<Vec<_>>>()
-            .map(|all| all.concat()),
-        Value::Table(_) => None,
-    }
-}
-
-fn refused(key: &str) -> String {
-    format!("a repository cannot set {key}: it decides what runs on your account")
-}
-
-fn unknown(key: &str) -> String {
-    let keys = keys();
-    let nearest = crate::nearest::nearest(key, keys.iter().map(String::as_str).chain(["prompt_template"]));
-    nearest.map_or_else(|| format!("unknown key {key}"), |name| format!("unknown key {key}; did you mean {name}?"))
-}
-
-/// The first line of what the parser says, without its own prefix.
-fn reason(error: &clap::Error) -> String {
-    let text = error.to_string();
-    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
-}
-
-fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let (line, column) = place(text, error.span().map_or(0, |span| span.start));
-    format!("line {line}, column {column}: {}", error.message().replace('\n', " "))
 }
 
 #[cfg(test)]
@@ -541,7 +414,7 @@ mod tests {
 
     #[test]
     fn every_harmless_key_is_a_key() {
-        for key in HARMLESS {
+        for key in layer::HARMLESS {
             assert!(keys().iter().any(|known| known == key), "{key}");
         }
     }

@@ -58,6 +58,16 @@ pub struct Error {
     message: String,
     hints: Vec<String>,
     exit: Exit,
+    wording: Wording,
+}
+
+/// Who chose the words of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wording {
+    /// We did: our name stands before it.
+    Ours,
+    /// A specification did: it is printed exactly so.
+    Specified,
 }
 
 /// The result of everything that can fail for a reason worth telling.
@@ -66,7 +76,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// A failure with exit code 1.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hints: Vec::new(), exit: Exit::Error }
+        Self { message: message.into(), hints: Vec::new(), exit: Exit::Error, wording: Wording::Ours }
+    }
+
+    /// A failure with exit code 1 in the words of a specification.
+    pub fn specified(message: &str) -> Self {
+        Self { wording: Wording::Specified, ..Self::new(message) }
     }
 
     /// A mistake on the command line or in a configuration file: exit code 2.
@@ -84,6 +99,11 @@ impl Error {
     /// The ways out.
     pub fn hints(&self) -> &[String] {
         &self.hints
+    }
+
+    /// Who chose its words.
+    pub fn wording(&self) -> Wording {
+        self.wording
     }
 
     /// The exit code it stands for.

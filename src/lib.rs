@@ -62,6 +62,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = own_work(&args) {
         return code;
     }
+    process::see_children_end();
     complete::answer_the_shell();
     let outcome = cli::parse(args).and_then(|cli| match cli {
         cli::Parsed::Command(command, caller) => commands::run(&command, caller),

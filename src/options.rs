@@ -102,7 +102,7 @@ pub struct LoopOptions {
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
 
-    /// Let the agent approve its own tools
+    /// Let the agent do everything without asking, by its own flag for that
     #[arg(long, visible_aliases = ["yolo", "dangerously-allow-all"], value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub allow_all: Option<bool>,
 
@@ -146,7 +146,7 @@ pub struct LoopOptions {
     #[arg(long, value_name = "T", value_parser = span)]
     pub max_time: Option<Span>,
 
-    /// End the loop when the agent fails
+    /// End the loop when the agent fails, with exit code 1
     #[arg(long, visible_alias = "exit-on-error", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub fail_fast: Option<bool>,
 
@@ -166,7 +166,7 @@ pub struct LoopOptions {
     #[arg(long, value_name = "T", value_parser = span)]
     pub validation_timeout: Option<Span>,
 
-    /// Keep the agent's output to the log
+    /// Send the agent's output to the log only
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub no_stream: Option<bool>,
 }
@@ -239,7 +239,7 @@ pub struct WorkOptions {
     #[arg(long, conflicts_with_all = ["change", "module"])]
     pub no_change: bool,
 
-    /// Read the task from a file, `-` for standard input; before a task on the command line
+    /// Read the task from a file, or - for standard input; a task that is typed as well comes after it
     #[arg(long, visible_alias = "file", value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
     pub prompt_file: Option<String>,
 

@@ -119,7 +119,8 @@ fn prompt_file(name: &str) -> Result<String> {
     }
     let text = rawtext::from_bytes(&bytes);
     if text.trim().is_empty() {
-        return Err(Error::usage(format!("the prompt file {name} is empty")));
+        return Err(Error::usage(format!("the prompt file {name} is empty"))
+            .hint(format!("write what is to be done into {name}, or: wt-loop start \"what is to be done\"")));
     }
     Ok(text)
 }

@@ -3,7 +3,8 @@
 //! One loop per worktree: the loop lock, held by the living process, decides. `start` holds the start lock until its loop has
 //! reported in, so that of many only one prepares. A guard that still cleans up after a killed loop is waited for.
 
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,12 @@ use crate::worktree::Worktree;
 /// A guard takes its agent's tree down in a grace of 5 s and a bound of 5 s; this is a little more.
 const GUARD_PATIENCE: Duration = Duration::from_secs(15);
 
+/// How long a loop that has written its end may take to leave.
+const LAST_STEPS: Duration = Duration::from_secs(2);
+
+/// Whoever has taken a lock writes at once that it did; this is much more than a busy machine needs for it.
+const WORD_PATIENCE: Duration = Duration::from_secs(2);
+
 /// Who holds the lock of a loop or of a start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
@@ -30,6 +37,23 @@ pub struct Holder {
     pub process: Identity,
     /// Its loop; empty for a start that has none yet.
     pub loop_id: String,
+}
+
+impl Holder {
+    /// Who holds the lock at `path`; `None` where nobody does.
+    ///
+    /// Between taking a lock and writing down who took it lies an instant in which the file has an earlier holder's
+    /// word, or none. It is waited out: a word counts only as long as the one who wrote it lives.
+    pub fn of(path: &Path) -> Option<Self> {
+        let deadline = Instant::now() + WORD_PATIENCE;
+        loop {
+            let found = Lock::holder::<Self>(path).filter(|holder| holder.process.is_alive());
+            if found.is_some() || !Lock::is_held(path).unwrap_or(false) || Instant::now() >= deadline {
+                return found;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 /// The right to prepare a loop in a worktree, until dropped.
@@ -50,7 +74,7 @@ impl Starting {
             Taken::Ours(lock) => lock,
             Taken::Held => return Err(somebody_starts(worktree)),
         };
-        if Lock::is_held(&worktree.loop_lock()).doing("ask for the lock", &worktree.loop_lock())? {
+        if runs(worktree)? {
             return Err(somebody_runs(worktree));
         }
         wait_for_guard(worktree)?;
@@ -74,8 +98,16 @@ pub fn prepare(worktree: &Worktree, env: &Environment, spec: LoopSpec) -> Result
     make_room(worktree)?;
     let mut state = fresh(worktree, &spec);
     let record = Record::new(worktree, state.loop_id.clone(), spec);
-    Registry::of(env).save(&record)?;
-    state.save(&worktree.state()).doing("write", &worktree.state())?;
+    let registry = Registry::of(env);
+    let earlier = registry.load(&worktree.root);
+    registry.save(&record)?;
+    if let Err(error) = state.save(&worktree.state()).doing("write", &worktree.state()) {
+        // The state of the earlier loop is still there; without its record it could not go on as it was.
+        if let Some(earlier) = earlier {
+            let _ = registry.save(&earlier);
+        }
+        return Err(error);
+    }
     Ok((state, record))
 }
 
@@ -162,6 +194,17 @@ fn holder(loop_id: &str) -> Result<Holder> {
     Ok(Holder { process, loop_id: loop_id.to_owned() })
 }
 
+/// Whether a loop runs here. One that has written its end is about to leave, and is waited for.
+fn runs(worktree: &Worktree) -> Result<bool> {
+    let path = worktree.loop_lock();
+    if !Lock::is_held(&path).doing("ask for the lock", &path)? {
+        return Ok(false);
+    }
+    let is_over = matches!(State::load(&worktree.state()), Ok(Found::State(state)) if state.status.is_over());
+    let patience = if is_over { LAST_STEPS } else { Duration::ZERO };
+    Lock::wait_until_free(&path, patience).map(|free| !free).doing("ask for the lock", &path)
+}
+
 fn wait_for_guard(worktree: &Worktree) -> Result<()> {
     let path = worktree.guard_lock();
     if !Lock::is_held(&path).doing("ask for the lock", &path)? {
@@ -177,7 +220,12 @@ fn wait_for_guard(worktree: &Worktree) -> Result<()> {
 }
 
 fn somebody_starts(worktree: &Worktree) -> Error {
-    match Lock::holder::<Holder>(&worktree.start_lock()) {
+    let starter = Holder::of(&worktree.start_lock());
+    // It may have succeeded meanwhile, and the start lock be in the hands of another who is being turned away.
+    if Lock::is_held(&worktree.loop_lock()).unwrap_or(false) {
+        return somebody_runs(worktree);
+    }
+    match starter {
         Some(other) => Error::new(format!("another start is under way in this worktree (pid {})", other.process.pid)),
         None => Error::new("another start is under way in this worktree"),
     }
@@ -185,8 +233,8 @@ fn somebody_starts(worktree: &Worktree) -> Error {
 }
 
 fn somebody_runs(worktree: &Worktree) -> Error {
-    let who = Lock::holder::<Holder>(&worktree.loop_lock())
-        .map_or_else(String::new, |other| format!(" (pid {})", other.process.pid));
+    let who =
+        Holder::of(&worktree.loop_lock()).map_or_else(String::new, |other| format!(" (pid {})", other.process.pid));
     let what = match State::load(&worktree.state()) {
         Ok(Found::State(state)) => format!(": {}", first_line(&state.task)),
         _ => String::new(),

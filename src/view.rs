@@ -34,7 +34,7 @@ impl View {
             held = is_held(worktree)?;
         }
         let crashed = !held && !state.status.is_over();
-        let holder = Lock::holder(&worktree.loop_lock());
+        let holder = Holder::of(&worktree.loop_lock());
         Ok(Some(Self { worktree: worktree.clone(), state, holder, crashed }))
     }
 

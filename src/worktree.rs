@@ -306,10 +306,14 @@ fn git<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Result<Answer> {
         std::io::ErrorKind::NotFound if cwd.is_dir() => {
             Error::new("git is not on PATH").hint("install git, then: wt-loop doctor")
         }
-        std::io::ErrorKind::NotFound => Error::new(format!("the worktree {} is gone", cwd.display()))
-            .hint("git worktree list shows those that are left"),
+        std::io::ErrorKind::NotFound => gone(cwd),
         _ => Error::new(format!("cannot run git in {}: {}", cwd.display(), crate::error::reason(&error))),
     })
+}
+
+/// That somebody has removed a worktree.
+pub fn gone(root: &Path) -> Error {
+    Error::new(format!("the worktree {} is gone", root.display())).hint("git worktree list shows those that are left")
 }
 
 fn refused(what: &str, said: &Answer) -> Error {
@@ -323,7 +327,7 @@ fn not_inside(said: &Answer) -> Error {
         Some(line) => {
             Error::new(line.trim_start_matches("fatal: ")).hint("git config --global --add safe.directory \"$PWD\"")
         }
-        None => Error::new("Not inside a git worktree. Run from within a worktree directory."),
+        None => Error::specified("Not inside a git worktree. Run from within a worktree directory."),
     }
 }
 

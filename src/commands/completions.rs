@@ -9,8 +9,8 @@ use crate::term;
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The shell
-    #[arg(value_name = "SHELL")]
+    /// The shell: bash, zsh, fish, elvish or powershell
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
     pub shell: Shell,
 }
 

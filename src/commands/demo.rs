@@ -107,11 +107,12 @@ fn git(cwd: &Path, words: &[&str]) -> Result<()> {
 }
 
 fn next_commands(root: &Path) -> String {
-    let root = plan::shell_word(&root.to_string_lossy());
-    let doctor = "wt-loop doctor                                   what your machine has for a real loop";
-    format!(
-        "\nThat was a real loop; only the agent was not. Three commands to type next:\n\n  \
-         cd {root} && wt-loop history\n  {doctor}\n  \
-         wt-loop start \"what is to be done\" --max 10      in a worktree of your own"
-    )
+    let look = format!("cd {} && wt-loop history", plan::shell_word(&root.to_string_lossy()));
+    let commands = [
+        (look.as_str(), "what each iteration brought"),
+        ("wt-loop doctor", "what your machine has for a real loop"),
+        ("wt-loop start \"what is to be done\" --max 10", "a real loop, in a worktree of your own"),
+    ];
+    let lines = commands.map(|(command, what)| format!("  {command}\n      {what}")).join("\n");
+    format!("\nThat was a real loop; only the agent was not. Three commands to type next:\n\n{lines}")
 }

@@ -199,6 +199,7 @@ fn places(worktree: Option<&Worktree>, env: &Environment) -> Vec<Finding> {
     let state = env.state_home().join("wt-loop");
     let mut places = vec![("records", state)];
     places.extend(worktree.map(|worktree| ("locks", worktree.git_dir.join("wt-loop"))));
+    places.extend(worktree.map(|worktree| ("state", worktree.root.join(crate::worktree::CLAUDE))));
     let mut findings: Vec<Finding> = places
         .into_iter()
         .map(|(what, dir)| match writable(&dir) {
@@ -213,9 +214,13 @@ fn places(worktree: Option<&Worktree>, env: &Environment) -> Vec<Finding> {
     findings
 }
 
+/// Whether a file can be made in `dir`, or where it is missing, in the folder that it would be made in; nothing stays.
 fn writable(dir: &Path) -> std::io::Result<()> {
-    files::private_dir(dir)?;
-    tempfile::Builder::new().prefix(".doctor-").tempfile_in(dir).map(drop)
+    let there = dir.ancestors().find(|dir| dir.symlink_metadata().is_ok()).unwrap_or(dir);
+    if there == dir {
+        files::private_dir(dir)?;
+    }
+    tempfile::Builder::new().prefix(".doctor-").tempfile_in(there).map(drop)
 }
 
 fn space(root: &Path) -> Option<Finding> {

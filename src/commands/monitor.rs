@@ -174,9 +174,20 @@ impl Tail {
         }
         // At the end of the file: is it still the one that is written to?
         let in_place = fs::symlink_metadata(&self.path).ok().map(|found| found.ino());
-        let ours = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|found| found.ino());
-        if in_place.is_some() && in_place != ours {
+        let ours = self.file.as_ref().and_then(|file| file.metadata().ok());
+        if in_place.is_some() && in_place != ours.as_ref().map(MetadataExt::ino) {
+            // What was written to the old one until the new one was there is still to be read.
+            if let Some(bytes) = self.read_on()? {
+                return Ok(Some(bytes));
+            }
             self.file = files::open(&self.path).doing("read", &self.path)?;
+            return self.read_on();
+        }
+        // A file that was emptied is read from its beginning.
+        if let (Some(file), Some(found)) = (&mut self.file, ours)
+            && file.stream_position().doing("read", &self.path)? > found.len()
+        {
+            file.rewind().doing("read", &self.path)?;
             return self.read_on();
         }
         Ok(None)
@@ -254,5 +265,7 @@ mod tests {
         assert_eq!(tail.read().unwrap(), None);
         fs::write(&path, "new\n").unwrap();
         assert_eq!(tail.read().unwrap().unwrap(), b"new\n");
+        fs::write(&path, "x\n").unwrap();
+        assert_eq!(tail.read().unwrap().unwrap(), b"x\n", "one that was emptied too");
     }
 }

@@ -1,7 +1,7 @@
 //! `wt-loop resume`: goes on after the last recorded iteration, with the same log and history.
 
 use super::Context;
-use crate::config::{Config, LoopSpec, START, TasksFile, Work};
+use crate::config::{Config, LoopSpec, START, TasksFile, Work, refuse_min_over_max};
 use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
 use crate::gates::sources;
@@ -44,6 +44,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         None => from_state(&view, context, args.options.clone())?,
     };
     refuse_the_finished(&view, &spec)?;
+    refuse_min_over_max(spec.min, spec.max)?;
     let agent = crate::agent::Agent::named(&spec.harness)?.invocation(&spec, &context.env, &worktree.root)?;
     if args.dry_run {
         let plan = Plan { spec, launch: LaunchOptions::default(), agent };
@@ -89,7 +90,10 @@ fn overridden(spec: LoopSpec, typed: &LoopOptions) -> LoopSpec {
         max: o.max.unwrap_or(spec.max),
         min: o.min.unwrap_or(spec.min),
         done: o.done.unwrap_or(spec.done),
-        promise: o.completion_promise.or(spec.promise),
+        promise: match (o.done, o.completion_promise) {
+            (Some(Done::Manual), None) => None,
+            (_, asked) => asked.or(spec.promise),
+        },
         stall_threshold: o.stall_threshold.unwrap_or(spec.stall_threshold),
         progress: o.progress.unwrap_or(spec.progress),
         iteration_timeout: span(o.iteration_timeout, spec.iteration_timeout),

@@ -104,7 +104,7 @@ fn prepared(worktree: &Worktree, env: &Environment, loop_id: &str) -> Result<(Re
 }
 
 fn nothing_prepared(worktree: &Worktree) -> Error {
-    let error = Error::new("No loop state found. Use 'wt-loop start' first.");
+    let error = Error::specified("No loop state found. Use 'wt-loop start' first.");
     match View::of(worktree) {
         Ok(Some(view)) if !view.is_active() => error.hint("wt-loop resume goes on with the last loop"),
         _ => error,

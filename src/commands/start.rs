@@ -21,9 +21,13 @@ use crate::view::View;
 /// Arguments of `start`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The task; before it, a change of this worktree or another worktree's name or branch
-    #[arg(value_name = "[CHANGE] TASK", num_args = 0..=2, value_parser = NonEmptyStringValueParser::new(), add = crate::complete::targets())]
-    pub words: Vec<String>,
+    /// A change of this worktree, or another worktree's name or branch; may be left out
+    #[arg(value_name = "CHANGE", value_parser = NonEmptyStringValueParser::new(), add = crate::complete::targets())]
+    pub first: Option<String>,
+
+    /// What is to be done
+    #[arg(value_name = "TASK", value_parser = NonEmptyStringValueParser::new())]
+    pub second: Option<String>,
 
     /// What it works on
     #[command(flatten)]
@@ -40,10 +44,10 @@ pub struct Args {
 
 /// Runs `start`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
-    let (name, task) = match args.words.as_slice() {
-        [] => (None, None),
-        [task] => (None, Some(task.as_str())),
-        [name, task, ..] => (Some(name.as_str()), Some(task.as_str())),
+    // One word alone is the task.
+    let (name, task) = match (args.first.as_deref(), args.second.as_deref()) {
+        (task, None) => (None, task),
+        (name, task) => (name, task),
     };
     let Target { worktree, change_id } = target::for_start(&context.cwd, name)?;
     let change_id = one_change(&worktree, name, change_id, args.work.change.as_deref())?;

@@ -79,7 +79,7 @@ fn stop(view: &View) -> Result<String> {
 fn holder(view: &View) -> Result<Holder> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        if let Some(holder) = Lock::holder::<Holder>(&view.worktree.loop_lock()) {
+        if let Some(holder) = Holder::of(&view.worktree.loop_lock()) {
             return Ok(holder);
         }
         if View::of(&view.worktree)?.is_none_or(|now| !now.is_active()) {

@@ -1,6 +1,6 @@
 //! The loop. [`Engine::iterate`] is the plot: prompt, agent, what changed, done?, go on?
 //!
-//! Decisions are pure functions of facts ([`decide`]); what is read for the prompt is gathered in [`brief`]; the agent's
+//! Decisions are pure functions of facts ([`mod@decide`]); what is read for the prompt is gathered in [`brief`]; the agent's
 //! output goes its way in [`watch`]. An iteration is on disk when its agent has ended, before any gate is asked. The state in
 //! memory is the truth while the loop runs: whatever the agent does to the file is written over.
 
@@ -383,16 +383,24 @@ impl<'a> Engine<'a> {
         saved
     }
 
-    /// Writes the state; where the worktree cannot take it, the user's own folder keeps it.
-    fn save(&mut self) -> Result<()> {
+    fn write_down(&mut self) -> Result<()> {
+        if !self.worktree.root.is_dir() {
+            // Nobody who removed a worktree wants a folder of ours in its place.
+            return Err(crate::worktree::gone(&self.worktree.root));
+        }
         let path = self.worktree.state();
-        let saved = self.state.save(&path).doing("write", &path).and_then(|()| match &self.chronicle {
+        self.state.save(&path).doing("write", &path)?;
+        match &self.chronicle {
             Some(chronicle) => {
                 chronicle.save(&self.state.iterations, self.last_failure.as_deref()).doing("write", chronicle.path())
             }
             None => Ok(()),
-        });
-        let Err(error) = saved else { return Ok(()) };
+        }
+    }
+
+    /// Writes the state; where the worktree cannot take it, the user's own folder keeps it.
+    fn save(&mut self) -> Result<()> {
+        let Err(error) = self.write_down() else { return Ok(()) };
         match Registry::of(self.env).rescue(&self.worktree.root, &mut self.state) {
             Ok(kept) => Err(error.hint(format!("the whole state is kept in {}", kept.display()))),
             Err(_) => Err(error),

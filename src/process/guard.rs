@@ -186,9 +186,15 @@ impl Keeper {
             self.signals.settle();
             self.feed.push();
             self.hear();
-            if self.signals.end.load(Ordering::SeqCst) {
-                self.take_down();
-            }
+            self.heed_signals();
+        }
+    }
+
+    /// A signal to the guard is not the loop's word: what the agent makes of its end from here on is not believed.
+    fn heed_signals(&mut self) {
+        if self.signals.end.swap(false, Ordering::SeqCst) && self.sweep.is_none() {
+            self.tell(&News::ToldToEnd);
+            self.take_down();
         }
     }
 
@@ -205,6 +211,8 @@ impl Keeper {
             }
         });
         if let Some(news) = news {
+            // An agent that signalled us before it ended did so before it could be buried.
+            self.heed_signals();
             self.tell(&news);
             self.take_down();
         }

@@ -36,12 +36,13 @@ impl Identity {
         Self::of(self.pid).as_ref() == Some(self)
     }
 
-    /// Sends SIGTERM to that very process; that it is gone already is no error.
+    /// Sends SIGTERM to that very process, and wakes it where it is suspended; that it is gone already is no error.
     pub fn terminate(&self) -> io::Result<()> {
         if !self.is_alive() {
             return Ok(());
         }
-        match kill(Pid::from_raw(self.pid), Signal::SIGTERM) {
+        let send = |signal| kill(Pid::from_raw(self.pid), signal);
+        match send(Signal::SIGTERM).and_then(|()| send(Signal::SIGCONT)) {
             Ok(()) | Err(Errno::ESRCH) => Ok(()),
             Err(error) => Err(error.into()),
         }

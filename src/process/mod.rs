@@ -33,7 +33,7 @@ pub use command::{Answer, answer, answer_within, own_program, spawn_detached};
 pub use guard::main as guard_main;
 pub use identity::Identity;
 pub use shim::{detach_main, main as shim_main};
-pub use signals::{Interrupt, Signals};
+pub use signals::{Interrupt, Signals, see_children_end};
 pub use supervisor::{Deadlines, Ended, Report, Stream, Timeout, Watcher, supervise};
 pub use sweep::Survivor;
 pub use tree::{Usage, usage};

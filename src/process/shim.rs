@@ -46,6 +46,8 @@ pub fn detach_main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(program) = args.next() else { return ExitCode::FAILURE };
     let _ = setsid();
     reset_signals();
+    // A loop that goes on in the background must not keep a pipe or a lock of the shell that started it.
+    close_all_but(None);
     let error = Command::new(program).args(args).exec();
     let _ = writeln!(std::io::stderr(), "wt-loop: cannot start again: {}", reason(&error));
     ExitCode::FAILURE

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, raise};
 use nix::unistd::{Pid, getpgrp, getppid, getsid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level::pipe};
 
 use crate::error::{Error, Result, reason};
@@ -177,6 +177,13 @@ fn count_ctrl_c(presses: &Arc<AtomicUsize>, mut waker: UnixStream) -> io::Result
 fn somebody_can_wake_us() -> bool {
     let session = |pid| getsid(Some(pid)).ok();
     session(getppid()).is_some() && session(getppid()) == session(Pid::this()) && getppid() != getpgrp()
+}
+
+/// Makes children wait for their burial where we were started with SIGCHLD ignored; otherwise no end could be asked for.
+pub fn see_children_end() {
+    if inherited_ignored().contains(SIGCHLD) {
+        let _ = flag::register(SIGCHLD, Arc::default());
+    }
 }
 
 /// The signals that were ignored when this program was started.

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::command::own_program;
 use super::entry;
@@ -240,6 +242,7 @@ impl Run {
         while self.control.read_until(b'\n', &mut self.line).is_ok_and(|n| n > 0) && self.line.ends_with(b"\n") {
             match serde_json::from_slice(&std::mem::take(&mut self.line)) {
                 Ok(News::Swept(survivors)) => self.survivors = Some(survivors),
+                Ok(News::ToldToEnd) => drop(self.cause.get_or_insert(Ended::GuardLost)),
                 Ok(news) => self.agent_end = Some(news),
                 Err(_) => {}
             }
@@ -300,9 +303,10 @@ impl Run {
         }
     }
 
-    /// A guard that cannot be told is dead, which is noticed by itself.
+    /// A guard that cannot be told is dead, which is noticed by itself; one that was stopped is made to listen.
     fn order(&mut self, order: Order) {
         let _ = self.control.get_mut().write_all(&[order.byte()]);
+        let _ = kill(Pid::from_raw(i32::try_from(self.guard.id()).unwrap_or_default()), Signal::SIGCONT);
     }
 
     /// When the guard is gone and has not said that all is swept, its orphans are ours to sweep.

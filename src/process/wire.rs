@@ -77,6 +77,8 @@ pub enum News {
     Exited(i32),
     /// The agent was ended by this signal.
     Signalled(i32),
+    /// Somebody else than the loop told the guard to end; the agent's own end follows and counts for nothing.
+    ToldToEnd,
     /// Nothing of the tree lives but these.
     Swept(Vec<Survivor>),
 }

@@ -16,7 +16,7 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 use terminal_size::terminal_size_of;
 
-use crate::error::{Doing, Error, Result};
+use crate::error::{Doing, Error, Result, Wording};
 use crate::state::Status;
 use filter::plain;
 use human::Glyphs;
@@ -68,13 +68,12 @@ pub fn warn(what: &str) {
     narrate(&format!("{} {what}", paint(WARN, "wt-loop: warning:")));
 }
 
-/// Prints an error and its hints. The one message that a specification words has no prefix before it.
+/// Prints an error and its hints. A message that a specification words has no prefix before it.
 pub fn error(error: &Error) {
     let message = plain(&error.to_string());
-    if message.starts_with(char::is_uppercase) {
-        narrate(&message);
-    } else {
-        narrate(&format!("{} {message}", paint(BAD, "wt-loop:")));
+    match error.wording() {
+        Wording::Specified => narrate(&message),
+        Wording::Ours => narrate(&format!("{} {message}", paint(BAD, "wt-loop:"))),
     }
     for hint in error.hints() {
         narrate(&format!("{} {}", paint(GOOD, "hint:"), plain(hint)));

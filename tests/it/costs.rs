@@ -1,1 +1,121 @@
-//! To come.
+//! What things cost, as counts where it can be: calls of git, wake-ups; and once as time, against git's own.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::support::{Cast, World, agents, wait_until};
+
+/// A world whose `git` writes down how it was called.
+struct Counting {
+    world: World,
+    git: PathBuf,
+    calls: PathBuf,
+}
+
+impl Counting {
+    /// The agent finds the real git as `$GIT`, so that its own calls do not count.
+    fn new(agent: &str) -> Self {
+        let world = World::new();
+        let (git, calls) = (which::which("git").unwrap(), world.base().join("tmp/git-calls"));
+        world.agent("git", &format!("echo \"$*\" >> {}\nexec {} \"$@\"\n", calls.display(), git.display()));
+        world.agent("claude", &format!("GIT={}\n{agent}", git.display()));
+        fs::write(&calls, "").unwrap();
+        Self { world, git, calls }
+    }
+
+    /// The calls that `act` makes.
+    fn calls(&self, act: impl FnOnce(&World)) -> Vec<String> {
+        fs::write(&self.calls, "").unwrap();
+        act(&self.world);
+        fs::read_to_string(&self.calls).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    /// How many calls a loop of so many iterations makes.
+    fn calls_of_loop(&self, iterations: usize) -> usize {
+        let max = iterations.to_string();
+        self.calls(|world| drop(world.wt(&["run", "x", "--max", &max, "--stall-threshold", "0"]).exit(3))).len()
+    }
+}
+
+#[test]
+fn status_asks_git_once() {
+    let counting = Counting::new(agents::SLEEPS);
+    let world = &counting.world;
+    world.wt(&["start", "x", "--launcher", "background"]).exit(0);
+    world.wait_for_log("sleeping");
+    for args in [&["status"][..], &["status", "--json"], &["history"]] {
+        let calls = counting.calls(|world| drop(world.wt(args).exit(0)));
+        assert_eq!(calls.len(), 1, "{args:?}: {calls:?}");
+        assert!(calls[0].starts_with("rev-parse "), "{calls:?}");
+    }
+    let calls = counting.calls(|world| drop(world.wt(&["list"]).exit(0)));
+    assert!(calls.is_empty(), "list asks nobody: {calls:?}");
+    world.wt(&["stop"]).exit(0);
+}
+
+#[test]
+fn an_iteration_asks_git_once_and_once_more_where_the_head_moved() {
+    let idle = Counting::new("cat > /dev/null\n");
+    assert_eq!(idle.calls_of_loop(6) - idle.calls_of_loop(2), 4);
+    let busy = Counting::new("cat > /dev/null\n$GIT commit -q --allow-empty -m work\n");
+    assert_eq!(busy.calls_of_loop(6) - busy.calls_of_loop(2), 8);
+}
+
+#[test]
+fn a_waiting_loop_sleeps() {
+    let world = World::with_agent(agents::SLEEPS);
+    world.wt(&["start", "x", "--launcher", "background", "--iteration-timeout", "1h", "--idle-timeout", "1h"]).exit(0);
+    world.wait_for_log("sleeping");
+    let cast = Cast::of(world.read(".claude/ralph-terminal.pid").trim().parse().unwrap());
+    let switches = || [cast.looper, cast.guard].map(wake_ups);
+    let mut last = switches();
+    wait_until("a second in which neither loop nor guard wakes up", || {
+        std::thread::sleep(Duration::from_secs(1));
+        let now = switches();
+        std::mem::replace(&mut last, now.clone()) == now
+    });
+    world.wt(&["stop"]).exit(0);
+}
+
+/// How often each thread of a process has gone to sleep.
+fn wake_ups(pid: i32) -> Vec<(String, String)> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let count = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap();
+        (thread.file_name().to_string_lossy().into_owned(), line.to_owned())
+    };
+    threads.map(count).collect()
+}
+
+#[test]
+fn status_takes_little_longer_than_git_does() {
+    let counting = Counting::new(agents::IDLE);
+    let world = &counting.world;
+    fs::remove_file(world.base().join("bin/git")).unwrap();
+    world.wt(&["run", "x", "--max", "3", "--stall-threshold", "0"]).exit(3);
+    let time = |program: &PathBuf, args: &[&str]| {
+        let mut command = world.command(program);
+        let from = Instant::now();
+        assert!(command.args(args).output().unwrap().status.success());
+        from.elapsed()
+    };
+    // A binary that was not optimised says little about what users wait for.
+    let bound = if cfg!(debug_assertions) { 12.0 } else { 2.5 };
+    let ratio = || {
+        let (mut ours, mut gits): (Vec<_>, Vec<_>) = (0..20)
+            .map(|_| (time(&world.program(), &["status"]), time(&counting.git, &["rev-parse", "--show-toplevel"])))
+            .unzip();
+        ours.sort();
+        gits.sort();
+        ours[10].as_secs_f64() / gits[10].as_secs_f64()
+    };
+    let mut ratios = Vec::new();
+    // On a machine that is busy with other things a round can go wrong; five do not.
+    while ratios.len() < 5 && !ratios.iter().any(|&ratio| ratio <= bound) {
+        ratios.push(ratio());
+    }
+    eprintln!("status takes {:.2} times as long as git rev-parse", ratios[ratios.len() - 1]);
+    assert!(ratios.iter().any(|&ratio| ratio <= bound), "{ratios:?}");
+}

@@ -2,6 +2,8 @@
 //!
 //! One module per requirement document or promise; each test is named after the scenario it proves.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "what a test cannot go on without is to fail it")]
+
 mod support;
 
 mod bad_input;

@@ -3,13 +3,22 @@
 //! Nothing of the machine's configuration gets in, and nothing gets out: when a world is dropped, every process that was
 //! started in it and still lives is killed. Tests wait on conditions with a deadline, never for a time to be right.
 
+pub mod cast;
+mod loops;
 mod output;
 mod processes;
+mod snapshot;
+mod terminal;
+mod tmux;
 mod world;
 
+pub use cast::Cast;
+pub use loops::{HOLDS, pid_in};
 pub use output::Output;
-pub use processes::{Process, Running};
-pub use world::{World, agents};
+pub use processes::{Process, Running, is_alive};
+pub use snapshot::snapshot;
+pub use terminal::Terminal;
+pub use world::{World, agents, run, spawn};
 
 use std::time::{Duration, Instant};
 

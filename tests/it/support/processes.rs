@@ -17,11 +17,12 @@ pub struct Process {
 }
 
 impl Process {
-    /// Every living process whose environment has `mark`. The dead that nobody has buried yet do not count.
-    pub fn all_with(mark: &str) -> Vec<Self> {
+    /// Every living process whose environment has `mark`, or that has `argument` among its arguments: a process can clear
+    /// its environment. The dead that nobody has buried yet do not count.
+    pub fn all_with(mark: &str, argument: &str) -> Vec<Self> {
         let pids =
             fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|&pid: &i32| has_mark(pid, mark) && is_alive(pid))
+        pids.filter(|&pid: &i32| (has(pid, "environ", mark) || has(pid, "cmdline", argument)) && is_alive(pid))
             .map(|pid| Self { pid, command: command(pid) })
             .collect()
     }
@@ -37,9 +38,9 @@ pub fn is_alive(pid: i32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-fn has_mark(pid: i32, mark: &str) -> bool {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|&byte| byte == 0).any(|variable| variable == mark.as_bytes())
+fn has(pid: i32, list: &str, word: &str) -> bool {
+    let words = fs::read(format!("/proc/{pid}/{list}")).unwrap_or_default();
+    words.split(|&byte| byte == 0).any(|found| found == word.as_bytes())
 }
 
 fn command(pid: i32) -> String {

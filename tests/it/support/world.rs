@@ -12,16 +12,19 @@ use serde_json::Value;
 use super::{Output, Process, Running, wait_for};
 
 /// Tools that scripted agents and tests may use; nothing else of the machine is on PATH.
-const TOOLS: [&str; 42] = [
+const TOOLS: [&str; 44] = [
     "git", "sh", "bash", "env", "cat", "sleep", "echo", "rm", "mv", "cp", "ls", "touch", "mkdir", "sed", "grep",
     "head", "tail", "tr", "wc", "date", "kill", "setsid", "nohup", "true", "false", "printf", "dd", "yes", "chmod",
     "ln", "readlink", "tmux", "python3", "jq", "stty", "id", "ps", "mktemp", "dirname", "basename", "timeout", "seq",
+    "setpriv", "chown",
 ];
 
 /// A repository `shop` with a worktree `feat-x` beside it.
 pub struct World {
     dir: tempfile::TempDir,
     mark: String,
+    /// What no other world sleeps for, in seconds: `$NAP` in scripts, by which processes without an environment are found.
+    pub nap: String,
     /// The main worktree.
     pub main: PathBuf,
     /// The linked worktree that loops run in.
@@ -49,7 +52,8 @@ impl World {
     pub fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let dir = tempfile::Builder::new().prefix("wtl-").tempdir().unwrap();
-        let mark = format!("WT_TEST_WORLD={}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::SeqCst));
+        let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::SeqCst));
+        let (mark, nap) = (format!("WT_TEST_WORLD={process}-{number}"), format!("1000.{process:07}{number:04}"));
         let base = dir.path().canonicalize().unwrap();
         for folder in ["bin", "tools", "home", "run", "tmp", "shop"] {
             fs::create_dir(base.join(folder)).unwrap();
@@ -60,7 +64,7 @@ impl World {
                 symlink(found, base.join("tools").join(tool)).unwrap();
             }
         }
-        let world = Self { dir, mark, main: base.join("shop"), root: base.join("feat-x") };
+        let world = Self { dir, mark, nap, main: base.join("shop"), root: base.join("feat-x") };
         world.git(&world.main, &["init", "-q", "-b", "main"]);
         fs::write(world.main.join("README"), "a shop\n").unwrap();
         world.git(&world.main, &["add", "README"]);
@@ -81,11 +85,17 @@ impl World {
         self.dir.path().canonicalize().unwrap()
     }
 
-    /// Puts a scripted agent (or any program) on PATH.
+    /// Puts a scripted agent (or any program) on PATH, in one step in the place of an earlier one.
+    ///
+    /// A process of its own writes it: a descriptor of ours, open for writing, could be in the hands of another test's
+    /// child just then, and the kernel executes no file that is being written.
     pub fn agent(&self, name: &str, script: &str) {
-        let path = self.base().join("bin").join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = self.base().join("tmp").join(format!("{name}.text"));
+        fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
+        let mut copy = self.command("sh");
+        copy.args(["-c", "cp \"$1\" \"$1.new\" && chmod 755 \"$1.new\" && mv \"$1.new\" \"$2\"", "sh"]);
+        copy.arg(&text).arg(self.base().join("bin").join(name));
+        run(copy).exit(0);
     }
 
     /// Writes a file below the worktree.
@@ -129,6 +139,7 @@ impl World {
             ("GIT_COMMITTER_NAME", "Test".into()),
             ("GIT_COMMITTER_EMAIL", "test@localhost".into()),
             (mark, value.to_owned()),
+            ("NAP", self.nap.clone()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
@@ -142,6 +153,7 @@ impl World {
     }
 
     /// The program under test.
+    #[expect(clippy::unused_self, reason = "what a test runs, it runs in a world")]
     pub fn program(&self) -> PathBuf {
         PathBuf::from(env!("CARGO_BIN_EXE_wt-loop"))
     }
@@ -175,6 +187,13 @@ impl World {
         spawn(command)
     }
 
+    /// The same, with every signal as a login shell has it, whatever the tests themselves were started with.
+    pub fn spawn_fresh(&self, args: &[&str]) -> Running {
+        let mut command = self.command("env");
+        command.args(["--default-signal"]).arg(self.program()).args(args);
+        spawn(command)
+    }
+
     /// git in `cwd`; its standard output without the last line end.
     #[track_caller]
     pub fn git(&self, cwd: &Path, args: &[&str]) -> String {
@@ -205,9 +224,18 @@ impl World {
         self.read(".claude/ralph-loop.log")
     }
 
+    /// Waits until the log has `part`.
+    #[track_caller]
+    pub fn wait_for_log(&self, part: &str) {
+        wait_for(&format!("{part:?} in the log"), || {
+            let log = fs::read(self.root.join(".claude/ralph-loop.log")).ok()?;
+            String::from_utf8_lossy(&log).contains(part).then_some(())
+        });
+    }
+
     /// Every process that lives in this world.
     pub fn processes(&self) -> Vec<Process> {
-        Process::all_with(&self.mark)
+        Process::all_with(&self.mark, &self.nap)
     }
 
     /// The living processes whose command line has `part`.
@@ -233,7 +261,9 @@ impl Drop for World {
             if left.is_empty() {
                 return;
             }
-            left.iter().for_each(|process| process.signal(Signal::SIGKILL));
+            for process in &left {
+                process.signal(Signal::SIGKILL);
+            }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }

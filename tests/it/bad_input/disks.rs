@@ -1,0 +1,116 @@
+//! Disks that are full or read-only. Real ones, mounted where only the test sees them; without the right to mount they
+//! cannot be had, and the tests say so loudly.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Output, World, agents, run};
+
+/// Runs a script in a mount namespace of its own; `None`, told loudly, where this machine does not allow it.
+fn mounted(world: &World, script: &str) -> Option<Output> {
+    let flags = if nix::unistd::geteuid().is_root() { "-m" } else { "-rm" };
+    let may = Command::new("unshare").args([flags, "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if !may.is_ok_and(|answer| answer.status.success()) {
+        eprintln!("SKIPPED, NOT PROVEN: this machine lets nobody mount a disk (unshare {flags} mount)");
+        return None;
+    }
+    let tools = ["mount", "umount"].map(|tool| which::which(tool).unwrap().display().to_string());
+    let script = script.replace("MOUNT", &tools[0]).replace("WT", world.program().to_str().unwrap());
+    let mut command = world.command(which::which("unshare").unwrap());
+    command.args([flags, "sh", "-c", &script]);
+    Some(run(command))
+}
+
+#[test]
+fn a_disk_that_fills_up_ends_the_loop_and_loses_nothing() {
+    let fills = "cat > /dev/null\ngit commit -q --allow-empty -m x\n\
+                 [ $WT_LOOP_RUN_ITERATION = 2 ] && mkdir ../once && cat /dev/zero > .claude/filler\nexit 0\n";
+    let world = World::with_agent(fills);
+    fs::create_dir(world.root.join(".claude")).unwrap();
+    let script = "MOUNT -t tmpfs -o size=64k none .claude && { WT run task; code=$?; cp -r .claude ../kept; \
+                  rm .claude/filler; WT resume --max 2; echo $? > ../resumed; exit $code; }";
+    let Some(told) = mounted(&world, script) else { return };
+    let state = world.root.join(".claude/loop-state.json");
+    let told = told
+        .exit(1)
+        .stderr_has(&format!(
+            "\nwt-loop: cannot write {}: no space left on device\nhint: free some space",
+            state.display()
+        ))
+        .lacks("panicked");
+    let kept: Value = serde_json::from_slice(&fs::read(world.beside("kept/loop-state.json")).unwrap()).unwrap();
+    assert_eq!(kept["iterations"][0]["n"], 1, "what had been recorded is whole");
+    let hint = told.stderr.lines().find_map(|line| line.strip_prefix("hint: the whole state is kept in ")).unwrap();
+    let rescued: Value = serde_json::from_slice(&fs::read(hint).unwrap()).unwrap();
+    assert_eq!(rescued["iterations"].as_array().unwrap().len(), 2, "and the rest is kept elsewhere");
+    assert_eq!(fs::read_to_string(world.beside("resumed")).unwrap(), "3\n", "with space again the loop goes on");
+}
+
+#[test]
+fn a_full_log_ends_no_iteration() {
+    let world = World::with_agent(
+        "cat > /dev/null\nhead -c 200000 /dev/zero | tr '\\0' x\nrm -f .claude/ralph-loop.log\n\
+         echo '<promise>COMPLETE</promise>'\n",
+    );
+    fs::create_dir(world.root.join(".claude")).unwrap();
+    // The log is let go of only when the loop reopens it; the state finds its room on another page.
+    let script = "MOUNT -t tmpfs -o size=64k none .claude && cp /dev/null .claude/reserve && \
+                  { WT run task --no-stream; exit $?; }";
+    let Some(told) = mounted(&world, script) else { return };
+    told.stderr_has("wt-loop: the log could not be written: no space left on device").lacks("panicked");
+}
+
+#[test]
+fn a_start_on_a_full_disk_leaves_the_earlier_loop_as_it_was() {
+    let world = World::with_agent(agents::IDLE);
+    world.agent("codex", agents::IDLE);
+    fs::create_dir(world.root.join(".claude")).unwrap();
+    let script = "MOUNT -t tmpfs -o size=64k none .claude && WT run earlier --harness codex > /dev/null 2>&1; \
+                  cp .claude/loop-state.json ../before; cat /dev/zero > .claude/filler 2> /dev/null; WT run later; \
+                  code=$?; cmp ../before .claude/loop-state.json || exit 99; WT resume --dry-run; exit $code";
+    let script = script.replace(
+        "cmp ../before .claude/loop-state.json",
+        "[ \"$(cat ../before)\" = \"$(cat .claude/loop-state.json)\" ]",
+    );
+    let Some(told) = mounted(&world, &script) else { return };
+    told.exit(1).stderr_has("no space left on device").stdout_has("/bin/codex exec -\n").stdout_has("earlier");
+}
+
+#[test]
+fn a_read_only_worktree() {
+    let world = World::with_agent("echo 1.0\n");
+    let hint = "hint: the file system is mounted read-only; mount it writable (findmnt -T .)\n";
+    let script = "MOUNT --bind . . && MOUNT -o remount,bind,ro . && cd \"$PWD\" && { WT ARGS; exit $?; }";
+    for args in ["run task --done manual", "start task --done manual", "context add x"] {
+        let Some(told) = mounted(&world, &script.replace("ARGS", args)) else { return };
+        let told = told.exit(1).stdout("");
+        assert!(told.stderr.starts_with("wt-loop: cannot ") && told.stderr.contains("/.claude"), "{}", told.stderr);
+        assert!(told.stderr.ends_with(&format!(": read-only file system\n{hint}")), "{}", told.stderr);
+    }
+    let told = mounted(&world, &script.replace("ARGS", "status")).unwrap();
+    told.exit(1).stderr_has("no loop has run in");
+    let told = mounted(&world, &script.replace("ARGS", "doctor")).unwrap();
+    told.exit(1).stdout_has("bad  state").stdout_has("read-only file system");
+}
+
+#[test]
+fn a_read_only_worktree_can_still_be_asked() {
+    let world = World::with_agent(agents::IDLE);
+    world.wt(&["run", "task"]).exit(4);
+    let script =
+        "MOUNT --bind . . && MOUNT -o remount,bind,ro . && cd \"$PWD\" && WT status && WT history && WT list --all";
+    let Some(told) = mounted(&world, script) else { return };
+    told.exit(0).stdout_has("feat-x  stalled").stderr("");
+}
+
+#[test]
+fn a_read_only_git_directory() {
+    let world = World::with_agent(agents::IDLE);
+    let script =
+        "MOUNT --bind ../shop ../shop && MOUNT -o remount,bind,ro ../shop && { WT run task --done manual; exit $?; }";
+    let Some(told) = mounted(&world, script) else { return };
+    told.exit(1).stdout("").stderr_has("wt-loop: cannot lock ").stderr_has(": read-only file system\nhint: ");
+    assert!(!world.root.join(".claude").exists());
+}

@@ -1,0 +1,93 @@
+//! `kill -9` of the loop, of its guard, and of both at once.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+use crate::support::{Cast, Running, World, agents, is_alive, wait_until};
+
+/// Starts a child and a daemon, and sleeps.
+const WITH_FAMILY: &str = "sleep \"$NAP\" &\nsetsid sleep \"$NAP\" &\necho ready\nexec sleep 1000\n";
+
+fn kill_9(pid: i32) {
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+}
+
+/// A loop whose agent and its two descendants live.
+fn with_family(world: &World) -> (Running, Cast) {
+    let running = world.spawn(&["run", "x", "--max", "2", "--stall-threshold", "0"]);
+    wait_until("the agent's family", || world.processes_like(&format!("sleep {}", world.nap)).len() == 2);
+    world.wait_for_log("ready");
+    let cast = Cast::of(running.pid());
+    (running, cast)
+}
+
+#[test]
+fn a_killed_loop_is_swept_by_its_guard_and_resume_goes_on_with_the_next_number() {
+    let world = World::with_agent(&format!("[ $WT_LOOP_RUN_ITERATION = 2 ] || exit 0\n{WITH_FAMILY}"));
+    let (running, cast) = with_family(&world);
+    kill_9(cast.looper);
+    assert_eq!(running.wait().status.code(), None);
+    world.wait_until_nothing_is_left();
+
+    let status = world.wt(&["status", "--json"]).exit(0).json();
+    assert_eq!((&status["status"], &status["status_reason"]), (&json!("stopped"), &json!("crashed")));
+    assert_eq!(world.state()["status"], "running", "a reader writes nothing");
+
+    world.agent("claude", agents::IDLE);
+    world.wt(&["resume"]).exit(3);
+    let numbers: Vec<u64> =
+        world.state()["iterations"].as_array().unwrap().iter().map(|entry| entry["n"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [1, 2]);
+    assert!(world.log().contains("wt-loop: iteration 2/2"), "{}", world.log());
+}
+
+#[test]
+fn a_new_loop_waits_for_the_guard_that_still_cleans_up() {
+    let world = World::with_agent("trap '' TERM\necho ready\nwhile :; do sleep 0.05; done\n");
+    let running = world.spawn(&["run", "x"]);
+    world.wait_for_log("ready");
+    let cast = Cast::of(running.pid());
+    kill_9(cast.looper);
+    running.wait();
+    assert_eq!(world.wt(&["status", "--json"]).exit(0).json()["crashed"], true);
+    assert!(is_alive(cast.guard) && is_alive(cast.agent), "the guard gives the agent its grace");
+
+    world.agent("claude", "touch \"$TMPDIR/second-ran\"\nexit 0\n");
+    let second = world.spawn(&["start", "y", "--launcher", "background", "--max", "1"]);
+    wait_until("the second agent", || {
+        let (first, second) = (is_alive(cast.agent), world.base().join("tmp/second-ran").exists());
+        assert!(!(first && second), "two agents at once");
+        second
+    });
+    second.wait().exit(0).stderr_has("waiting for the guard of a killed loop to finish cleaning up");
+    world.wait_until_nothing_is_left();
+    assert_eq!(world.state()["task"], "y");
+}
+
+#[test]
+fn a_killed_guard_takes_its_agent_along_and_the_loop_sweeps_the_rest() {
+    let world = World::with_agent(&format!("[ $WT_LOOP_RUN_ITERATION = 1 ] || exit 0\n{WITH_FAMILY}"));
+    let (running, cast) = with_family(&world);
+    kill_9(cast.guard);
+    running.wait().exit(3).stderr_has("the agent's guard was killed");
+    assert_eq!(world.processes(), []);
+    let iterations = world.state()["iterations"].clone();
+    assert_eq!((&iterations[0]["exit_reason"], &iterations[0]["exit_code"]), (&json!("failed"), &json!(null)));
+    assert_eq!((&iterations[1]["exit_reason"], &iterations[1]["exit_code"]), (&json!("completed"), &json!(0)));
+}
+
+#[test]
+fn of_loop_and_guard_killed_at_once_the_agent_at_least_dies() {
+    let world = World::with_agent(WITH_FAMILY);
+    let (running, cast) = with_family(&world);
+    // Stopped first, so that neither can do anything about the other's death.
+    for pid in [cast.guard, cast.looper] {
+        kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+    }
+    kill_9(cast.looper);
+    kill_9(cast.guard);
+    running.wait();
+    wait_until("the agent's death", || !is_alive(cast.agent));
+    assert_eq!(world.wt(&["status", "--json"]).exit(0).json()["crashed"], true);
+}

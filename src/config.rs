@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::own::OwnAgent;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::gates::sources::Source;
@@ -64,6 +65,18 @@ pub struct LoopSpec {
     pub idle_timeout: Option<Duration>,
     /// How long the loop may take.
     pub max_time: Option<Duration>,
+    /// Tokens that the loop may spend.
+    pub budget_tokens: Limit,
+    /// Dollars that it may spend.
+    pub budget_usd: Option<f64>,
+    /// How long usage limits are waited out in all.
+    pub limit_wait: Option<Duration>,
+    /// Whether an iteration goes on in the agent's session of the one before.
+    pub continue_session: bool,
+    /// Whether the agent's JSON is kept as it came.
+    pub raw: bool,
+    /// The user's own description of the agent.
+    pub own_agent: Option<OwnAgent>,
     /// What a failing agent does to the loop.
     pub on_failure: OnFailure,
     /// Failures in a row that end it.
@@ -185,6 +198,8 @@ pub const START: Defaults = Defaults {
 const PROMISE: &str = "COMPLETE";
 /// Failures in a row that end a loop where no number is named.
 const ERROR_THRESHOLD: Limit = Limit::At(10);
+/// How long usage limits are waited out where no time is named.
+const LIMIT_WAIT: Duration = Duration::from_secs(6 * 3600);
 /// How long a validation command may take where no time is named.
 const VALIDATION_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
@@ -197,6 +212,8 @@ pub struct Config {
     pub launch: LaunchOptions,
     /// The user's own template of the prompt.
     pub prompt_template: Option<PathBuf>,
+    /// The user's own agents.
+    pub own_agents: Vec<OwnAgent>,
 }
 
 /// The task, as it was found out apart from the options.
@@ -266,8 +283,8 @@ impl Config {
         let from_env = Layer::from_environment(env)?;
         let from_repository = Layer::from_file(&root.join(REPOSITORY_FILE), Trust::Repository)?;
         let from_user = Layer::from_file(&user_file(env), Trust::User)?;
-        let prompt_template = from_user.prompt_template.clone();
-        let mut config = Self { options: flags, launch, prompt_template };
+        let (prompt_template, own_agents) = (from_user.prompt_template.clone(), from_user.own_agents.clone());
+        let mut config = Self { options: flags, launch, prompt_template, own_agents };
         for layer in [from_env, from_repository, from_user] {
             config.options = config.options.or(layer.options);
             config.launch = config.launch.or(layer.launch);
@@ -277,7 +294,9 @@ impl Config {
 
     /// Fills in the defaults and refuses what cannot be.
     pub fn resolve(self, work: Work, tasks: TasksFile, defaults: &Defaults) -> Result<LoopSpec> {
-        let Self { options: o, prompt_template, .. } = self;
+        let Self { options: o, prompt_template, own_agents, .. } = self;
+        let harness = o.harness.clone().unwrap_or_else(|| defaults.harness.to_owned());
+        let own_agent = own_agents.into_iter().find(|own| own.name == harness);
         let max = o.max.unwrap_or(defaults.max);
         let min = o.min.unwrap_or(1);
         refuse_min_over_max(min, max)?;
@@ -294,7 +313,7 @@ impl Config {
             module_id: work.module_id,
             layout: work.layout.name.to_owned(),
             label: work.label,
-            harness: o.harness.unwrap_or_else(|| defaults.harness.to_owned()),
+            harness,
             model: o.model,
             approval: o.allow_all.unwrap_or(false).into(),
             agent_args: o.agent_arg,
@@ -307,6 +326,12 @@ impl Config {
             iteration_timeout: o.iteration_timeout.map_or(defaults.iteration_timeout, |Span(span)| span),
             idle_timeout: o.idle_timeout.and_then(|Span(span)| span),
             max_time: o.max_time.and_then(|Span(span)| span),
+            budget_tokens: o.budget_tokens.unwrap_or(Limit::Unlimited),
+            budget_usd: o.budget_usd,
+            limit_wait: o.limit_wait.map_or(Some(LIMIT_WAIT), |Span(span)| span),
+            continue_session: o.continue_session.unwrap_or(false),
+            raw: o.raw.unwrap_or(false),
+            own_agent,
             on_failure: o.fail_fast.unwrap_or(false).into(),
             error_threshold: o.error_threshold.unwrap_or(ERROR_THRESHOLD),
             validation: Validation::from_skip(o.skip_validation.unwrap_or(false)),

@@ -146,6 +146,26 @@ pub struct LoopOptions {
     #[arg(long, value_name = "T", value_parser = span)]
     pub max_time: Option<Span>,
 
+    /// End the loop as stuck when this many tokens are spent; 0 is off
+    #[arg(long, value_name = "N", value_parser = limit)]
+    pub budget_tokens: Option<Limit>,
+
+    /// End the loop as stuck when this many dollars are spent, as the agent reports them
+    #[arg(long, value_name = "X", value_parser = dollars)]
+    pub budget_usd: Option<f64>,
+
+    /// How long usage limits are waited out in all: 30m, 6h; 0 is without end
+    #[arg(long, value_name = "T", value_parser = span)]
+    pub limit_wait: Option<Span>,
+
+    /// Go on in the agent's own session instead of a fresh one
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    pub continue_session: Option<bool>,
+
+    /// Keep the agent's JSON lines in .claude/ralph-raw.jsonl
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    pub raw: Option<bool>,
+
     /// End the loop when the agent fails, with exit code 1
     #[arg(long, visible_alias = "exit-on-error", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub fail_fast: Option<bool>,
@@ -189,6 +209,11 @@ impl LoopOptions {
             iteration_timeout: self.iteration_timeout.or(lower.iteration_timeout),
             idle_timeout: self.idle_timeout.or(lower.idle_timeout),
             max_time: self.max_time.or(lower.max_time),
+            budget_tokens: self.budget_tokens.or(lower.budget_tokens),
+            budget_usd: self.budget_usd.or(lower.budget_usd),
+            limit_wait: self.limit_wait.or(lower.limit_wait),
+            continue_session: self.continue_session.or(lower.continue_session),
+            raw: self.raw.or(lower.raw),
             fail_fast: self.fail_fast.or(lower.fail_fast),
             error_threshold: self.error_threshold.or(lower.error_threshold),
             validation_command: if self.validation_command.is_empty() {
@@ -261,6 +286,11 @@ fn token(text: &str) -> Result<String, String> {
         "" => Err("a promise needs a word, such as COMPLETE".to_owned()),
         word => Ok(word.to_owned()),
     }
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let number = text.trim_start_matches('$').parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("'{text}' is no sum of dollars; write it as 5 or 2.50"))
 }
 
 fn command_line(text: &str) -> Result<String, String> {

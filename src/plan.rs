@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::agent::{Agent, Invocation};
+use crate::agent::Harness;
 use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work};
 use crate::engine::brief;
 use crate::environment::Environment;
@@ -44,8 +44,8 @@ pub struct Plan {
     pub spec: LoopSpec,
     /// Where it is put.
     pub launch: LaunchOptions,
-    /// The agent's exact command line.
-    pub agent: Invocation,
+    /// Where the agent's program is.
+    pub program: PathBuf,
 }
 
 /// Resolves everything, and warns of what a person may not have meant.
@@ -62,7 +62,7 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
     let project_validation = if skipped { None } else { sources::find(&worktree.root)? };
     let work = Work { task, change_id, module_id, layout, label: work.label, project_validation };
     let spec = config.resolve(work, tasks, defaults)?;
-    let agent = Agent::named(&spec.harness)?.invocation(&spec, env, &worktree.root)?;
+    let program = Harness::of(&spec)?.locate(env, &worktree.root)?;
     match (tasks, asked) {
         (TasksFile::Missing, None) if defaults.follows_tasks() => {
             term::warn("No tasks.md found, using manual done criteria");
@@ -72,7 +72,7 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
         }
         _ => {}
     }
-    Ok(Plan { spec, launch, agent })
+    Ok(Plan { spec, launch, program })
 }
 
 /// The next prompt and the exact command line, without running or writing anything.
@@ -81,10 +81,14 @@ pub fn dry_run(worktree: &Worktree, plan: &Plan, state: &State) -> Result<String
     let failure = state.iterations.last().and_then(brief::failure_of);
     let brief = brief::brief(worktree, &plan.spec, state, n, failure.as_deref())?;
     brief.warnings.iter().for_each(|warning| term::warn(warning));
-    let words = std::iter::once(plan.agent.program.as_os_str())
-        .chain(plan.agent.args.iter().map(std::ffi::OsString::as_os_str));
+    let prompt = rawtext::to_bytes(&brief.prompt);
+    let harness = Harness::of(&plan.spec)?;
+    let called = harness.invocation(&plan.spec, plan.program.clone(), None, &prompt, &worktree.prompt_file());
+    let words =
+        std::iter::once(called.program.as_os_str()).chain(called.args.iter().map(std::ffi::OsString::as_os_str));
     let line: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
-    Ok(format!("{}\n\nThe prompt on its standard input:\n\n{}", line.join(" "), rawtext::for_showing(&brief.prompt)))
+    let heading = if called.input.is_empty() { "The prompt:" } else { "The prompt on its standard input:" };
+    Ok(format!("{}\n\n{heading}\n\n{}", line.join(" "), rawtext::for_showing(&brief.prompt)))
 }
 
 /// The module that was named, or the one that the change's id tells.

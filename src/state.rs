@@ -156,6 +156,9 @@ pub struct Iteration {
     /// How often it was tried; more than once where a usage limit was waited out.
     #[serde(default = "one")]
     pub attempts: u64,
+    /// The agent's own name for its session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
     /// Why its claim was not believed, where it made one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<Rejection>,

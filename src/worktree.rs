@@ -144,6 +144,16 @@ impl Worktree {
         self.private("start.lock")
     }
 
+    /// The prompt, for an agent that reads it from a file.
+    pub fn prompt_file(&self) -> PathBuf {
+        self.private("prompt.md")
+    }
+
+    /// `.claude/ralph-raw.jsonl`: the agent's JSON as it came.
+    pub fn raw(&self) -> PathBuf {
+        self.root.join(CLAUDE).join("ralph-raw.jsonl")
+    }
+
     /// The request that `stop` leaves for the loop.
     pub fn stop_request(&self) -> PathBuf {
         self.private("stop")

@@ -1,7 +1,7 @@
 //! Aider: no JSON and no tools; it edits files from the reply and commits them itself. The prompt goes into a file, because its standard
 //! input is a dialogue. It writes `.aider*` files into the repository, as it does for everybody.
 
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -14,5 +14,6 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::File(&["--message-file"]),
     output: Output::Text,
     session: Session::None,
+    cumulative: Cumulative::Nothing,
     tested: Tested::Recording,
 };

@@ -2,7 +2,7 @@
 //! own choice.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -12,5 +12,6 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::Fresh))),
     session: Session::None,
+    cumulative: Cumulative::Nothing,
     tested: Tested::HelpOnly,
 };

@@ -4,7 +4,7 @@
 //! do not say it for them. The cost of a resumed session is that of the whole session.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -20,5 +20,6 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::Fresh))),
     session: Session::ById,
+    cumulative: Cumulative::Cost,
     tested: Tested::RealProgram,
 };

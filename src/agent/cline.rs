@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, at, number, text};
 use super::words::judge;
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -16,6 +16,7 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::StdinAnd("Follow the instructions on stdin"),
     output: Output::Json(|| Box::new(Cline)),
     session: Session::ById,
+    cumulative: Cumulative::Nothing,
     tested: Tested::Recording,
 };
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -17,12 +17,14 @@ pub const AGENT: Agent = Agent {
     arguments: |wish| {
         let resume: &[&str] = if wish.session.is_some() { &["resume"] } else { &[] };
         let session: Vec<_> = wish.session.map(std::ffi::OsString::from).into_iter().collect();
-        let options = words(&["--json"], [wish.model("-m"), wish.approve(&["--dangerously-bypass-approvals-and-sandbox"])]);
+        let options =
+            words(&["--json"], [wish.model("-m"), wish.approve(&["--dangerously-bypass-approvals-and-sandbox"])]);
         [words(&["exec"], [words(resume, []), options]), session, vec!["-".into()]].concat()
     },
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(Codex)),
     session: Session::ById,
+    cumulative: Cumulative::All,
     tested: Tested::RealProgram,
 };
 

@@ -6,19 +6,21 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, at, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
     name: "copilot",
     program: Program::Named("copilot"),
     arguments: |wish| {
-        let base = words(&["--no-ask-user", "--output-format", "json"], [wish.model("--model"), wish.approve(&["--yolo"])]);
+        let base =
+            words(&["--no-ask-user", "--output-format", "json"], [wish.model("--model"), wish.approve(&["--yolo"])]);
         [base, wish.session("--resume")].concat()
     },
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(Copilot { streamed: false })),
     session: Session::ById,
+    cumulative: Cumulative::Nothing,
     tested: Tested::Recording,
 };
 
@@ -51,7 +53,8 @@ impl Decoder for Copilot {
             "result" => {
                 let session = [text(value, &["sessionId"]), text(value, &["data", "sessionId"])];
                 events.extend(session.into_iter().map(|id| Event::Session(id.to_owned())));
-                let code = at(value, &["exitCode"]).or_else(|| at(value, &["data", "exitCode"])).and_then(Value::as_i64);
+                let code =
+                    at(value, &["exitCode"]).or_else(|| at(value, &["data", "exitCode"])).and_then(Value::as_i64);
                 events.push(Event::Ended(if code == Some(0) { End::Well } else { End::Badly }));
             }
             _ if kind.contains('.') && value.get("data").is_some() => {}

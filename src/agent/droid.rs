@@ -5,19 +5,21 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
     name: "droid",
     program: Program::Named("droid"),
     arguments: |wish| {
-        let base = words(&["exec", "-o", "stream-json"], [wish.model("-m"), wish.approve(&["--skip-permissions-unsafe"])]);
+        let base =
+            words(&["exec", "-o", "stream-json"], [wish.model("-m"), wish.approve(&["--skip-permissions-unsafe"])]);
         [base, wish.session("-s")].concat()
     },
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(Droid)),
     session: Session::ById,
+    cumulative: Cumulative::Nothing,
     tested: Tested::Recording,
 };
 
@@ -27,9 +29,12 @@ impl Decoder for Droid {
     fn decode(&mut self, value: &Value, events: &mut Vec<Event>) -> Known {
         match text(value, &["type"]) {
             "system" => events.push(Event::Session(text(value, &["session_id"]).to_owned())),
-            "message" if text(value, &["role"]) == "assistant" => events.push(Event::Said(text(value, &["text"]).to_owned())),
+            "message" if text(value, &["role"]) == "assistant" => {
+                events.push(Event::Said(text(value, &["text"]).to_owned()));
+            }
             "tool_call" => {
-                let name = [text(value, &["toolName"]), text(value, &["name"])].into_iter().find(|name| !name.is_empty());
+                let name =
+                    [text(value, &["toolName"]), text(value, &["name"])].into_iter().find(|name| !name.is_empty());
                 let input = value.get("parameters").or_else(|| value.get("input")).unwrap_or(&Value::Null);
                 events.push(Event::Tool(name.unwrap_or("tool").to_owned(), tool_detail(input)));
             }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -21,6 +21,7 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(Gemini)),
     session: Session::Last,
+    cumulative: Cumulative::Nothing,
     tested: Tested::RealProgram,
 };
 

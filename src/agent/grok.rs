@@ -1,7 +1,7 @@
 //! Grok: `grok --output-format streaming-messages-json --prompt-file FILE`; events in the shape of Claude's.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -14,5 +14,6 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::File(&["--prompt-file"]),
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::Fresh))),
     session: Session::None,
+    cumulative: Cumulative::Nothing,
     tested: Tested::Recording,
 };

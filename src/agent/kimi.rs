@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, list, text, tool_detail};
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -14,6 +14,7 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Argument(&["-p"]),
     output: Output::Json(|| Box::new(Kimi)),
     session: Session::None,
+    cumulative: Cumulative::Nothing,
     tested: Tested::Recording,
 };
 

@@ -35,7 +35,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::nearest::nearest;
 use crate::process::own_program;
-use event::Decoder;
+use event::{Decoder, Event, Failure, Remedy};
 use own::OwnAgent;
 
 /// Every agent, the default one first.
@@ -72,6 +72,8 @@ pub struct Agent {
     output: Output,
     /// Whether it can go on in a session of its own.
     pub session: Session,
+    /// What it counts from the beginning of a session that it goes on in.
+    cumulative: Cumulative,
     /// How what this file says was found out.
     pub tested: Tested,
 }
@@ -116,6 +118,17 @@ pub enum Session {
     ById,
     /// Only in the last one of this folder.
     Last,
+}
+
+/// What an agent counts from the beginning of a session that it goes on in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cumulative {
+    /// Each run is counted by itself.
+    Nothing,
+    /// The cost is that of the session.
+    Cost,
+    /// Everything is.
+    All,
 }
 
 /// How what we know of an agent was found out.
@@ -196,7 +209,14 @@ impl Harness {
     }
 
     /// The exact command line for a prompt. `file` is where a prompt is put for an agent that wants one.
-    pub fn invocation(&self, spec: &LoopSpec, program: PathBuf, session: Option<&str>, prompt: &[u8], file: &Path) -> Invocation {
+    pub fn invocation(
+        &self,
+        spec: &LoopSpec,
+        program: PathBuf,
+        session: Option<&str>,
+        prompt: &[u8],
+        file: &Path,
+    ) -> Invocation {
         let extra = spec.agent_args.iter().map(OsString::from);
         let wish = Wish {
             model: spec.model.as_deref(),
@@ -250,6 +270,14 @@ impl Harness {
         }
     }
 
+    /// What it counts from the beginning of a session.
+    pub fn cumulative(&self) -> Cumulative {
+        match self {
+            Harness::Ours(agent) => agent.cumulative,
+            Harness::Own(_) => Cumulative::Nothing,
+        }
+    }
+
     /// Whether it can go on in a session of its own.
     pub fn session(&self) -> Session {
         match self {
@@ -282,7 +310,8 @@ impl Agent {
 
     /// Its command line without a prompt, for the manual: with a model and with every tool approved.
     pub fn example(&self) -> String {
-        let wish = Wish { model: Some("MODEL"), approval: Approval::All, promise: None, layout: "plain", session: None };
+        let wish =
+            Wish { model: Some("MODEL"), approval: Approval::All, promise: None, layout: "plain", session: None };
         let args = (self.arguments)(&wish);
         let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let prompt = match self.prompt {
@@ -296,6 +325,15 @@ impl Agent {
             Program::BuiltIn => "built in".to_owned(),
         }
     }
+}
+
+/// What the standard error of an agent that never began to work says: a limit or a failure that is the user's to mend, if it is one.
+pub fn judge_stderr(text: &str) -> Option<Event> {
+    let said = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(5);
+    let judged = said.map(|line| words::judge(line, None, jiff::Timestamp::now()));
+    let is_telling =
+        |event: &Event| matches!(event, Event::Limit(_) | Event::Failed(Failure { remedy: Remedy::User(_), .. }));
+    judged.into_iter().find(is_telling)
 }
 
 fn missing(name: &str, env: &Environment, cwd: &Path) -> Error {
@@ -354,17 +392,29 @@ mod tests {
         };
         let claude = "-p --output-format stream-json --verbose";
         for (name, plain, full) in [
-            ("claude", claude, "-p --output-format stream-json --verbose --model m --dangerously-skip-permissions --resume s"),
+            (
+                "claude",
+                claude,
+                "-p --output-format stream-json --verbose --model m --dangerously-skip-permissions --resume s",
+            ),
             ("codex", "exec --json -", "exec resume --json -m m --dangerously-bypass-approvals-and-sandbox s -"),
             ("opencode", "run --format json", "run --format json -m m --auto -s s"),
             ("gemini", "--skip-trust -o stream-json", "--skip-trust -o stream-json -m m -y -r latest"),
             ("pi", "-p --mode json", "-p --mode json --model m --session s"),
-            ("copilot", "--no-ask-user --output-format json", "--no-ask-user --output-format json --model m --yolo --resume s"),
+            (
+                "copilot",
+                "--no-ask-user --output-format json",
+                "--no-ask-user --output-format json --model m --yolo --resume s",
+            ),
             ("qwen", "-o stream-json", "-o stream-json -m m -y -r s"),
             ("kilo", "run --format json", "run --format json -m m --auto -s s"),
             ("droid", "exec -o stream-json", "exec -o stream-json -m m --skip-permissions-unsafe -s s"),
             ("cline", "--json", "--json -m m --id s"),
-            ("grok", "--output-format streaming-messages-json", "--output-format streaming-messages-json -m m --always-approve"),
+            (
+                "grok",
+                "--output-format streaming-messages-json",
+                "--output-format streaming-messages-json -m m --always-approve",
+            ),
             ("kimi", "--output-format stream-json", "--output-format stream-json"),
             ("amp", "-x --stream-json", "-x --stream-json --dangerously-allow-all"),
             ("cursor-agent", "-p --output-format stream-json", "-p --output-format stream-json --model m --force"),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, at, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -20,6 +20,7 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(Opencode)),
     session: Session::ById,
+    cumulative: Cumulative::Nothing,
     tested: Tested::RealProgram,
 };
 
@@ -28,7 +29,10 @@ pub struct Opencode;
 
 impl Decoder for Opencode {
     fn decode(&mut self, value: &Value, events: &mut Vec<Event>) -> Known {
-        let known = matches!(text(value, &["type"]), "step_start" | "text" | "tool_use" | "step_finish" | "error" | "reasoning");
+        let known = matches!(
+            text(value, &["type"]),
+            "step_start" | "text" | "tool_use" | "step_finish" | "error" | "reasoning"
+        );
         if !known || value.get("sessionID").is_none() {
             return Known::Foreign;
         }
@@ -56,7 +60,11 @@ impl Decoder for Opencode {
                 let words = if message.is_empty() { text(value, &["error", "name"]) } else { message };
                 let status = at(value, &["error", "data", "statusCode"]).and_then(Value::as_u64);
                 let retry_after = text(value, &["error", "data", "responseHeaders", "retry-after"]);
-                let words = if retry_after.is_empty() { words.to_owned() } else { format!("{words}, retry after {retry_after}s") };
+                let words = if retry_after.is_empty() {
+                    words.to_owned()
+                } else {
+                    format!("{words}, retry after {retry_after}s")
+                };
                 events.push(judge(&words, status, Timestamp::now()));
                 events.push(Event::Ended(End::Badly));
             }

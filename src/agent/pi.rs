@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, at, list, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -21,6 +21,7 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(Pi { streamed: false })),
     session: Session::ById,
+    cumulative: Cumulative::Nothing,
     tested: Tested::RealProgram,
 };
 
@@ -45,8 +46,16 @@ impl Decoder for Pi {
                 events.push(Event::Tool(text(value, &["toolName"]).to_owned(), detail));
             }
             "auto_retry_start" => events.push(Event::Note(format!("retrying: {}", text(value, &["errorMessage"])))),
-            "agent_start" | "turn_start" | "message_start" | "message_end" | "tool_execution_update" | "tool_execution_end"
-            | "turn_end" | "agent_end" | "agent_settled" | "auto_retry_end" => {}
+            "agent_start"
+            | "turn_start"
+            | "message_start"
+            | "message_end"
+            | "tool_execution_update"
+            | "tool_execution_end"
+            | "turn_end"
+            | "agent_end"
+            | "agent_settled"
+            | "auto_retry_end" => {}
             _ => return Known::Foreign,
         }
         Known::Event

@@ -1,7 +1,7 @@
 //! Qwen Code: `qwen -o stream-json`, the prompt on standard input; events in the shape of Claude's, input with the cached tokens in it.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -14,5 +14,6 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Stdin,
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::WithCached))),
     session: Session::ById,
+    cumulative: Cumulative::All,
     tested: Tested::Recording,
 };

@@ -47,6 +47,8 @@ pub struct Reading {
     pub failure: Option<Failure>,
     /// How it ended, as the agent sees it.
     pub end: Option<End>,
+    /// Whether nothing at all was printed.
+    pub silent: bool,
 }
 
 impl Reading {
@@ -89,13 +91,14 @@ impl Reader {
             said: promise.clone(),
             plain: promise,
             mid_line: false,
-            reading: Reading::default(),
+            reading: Reading { silent: true, ..Reading::default() },
             events: Vec::new(),
         }
     }
 
     /// Takes the next piece of standard output.
     pub fn feed(&mut self, bytes: &[u8], show: &mut dyn FnMut(Shown)) {
+        self.reading.silent &= bytes.is_empty();
         if self.decoder.is_none() {
             self.pass(bytes, show);
             return;

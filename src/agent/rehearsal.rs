@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::{Agent, Output, Program, Prompt, Session, Tested, Wish};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, Wish};
 use crate::layout::{self, Layout};
 use crate::process::{answer, entry};
 use crate::tasks::{Task, Tasks, tick};
@@ -21,6 +21,7 @@ pub const AGENT: Agent = Agent {
     prompt: Prompt::Stdin,
     output: Output::Text,
     session: Session::None,
+    cumulative: Cumulative::Nothing,
     tested: Tested::RealProgram,
 };
 

@@ -55,7 +55,8 @@ impl ClaudeShape {
         let denied = list(value, &["permission_denials"]).iter().map(|denial| text(denial, &["tool_name"]));
         let denied: Vec<&str> = denied.filter(|name| !name.is_empty()).collect();
         if !denied.is_empty() {
-            events.push(Event::Note(format!("permission denied for {}; --allow-all would allow it", denied.join(", "))));
+            events
+                .push(Event::Note(format!("permission denied for {}; --allow-all would allow it", denied.join(", "))));
         }
         let failed = at(value, &["is_error"]).and_then(Value::as_bool).unwrap_or(true);
         if failed {
@@ -104,8 +105,12 @@ impl Decoder for ClaudeShape {
             "rate_limit_event" => {
                 let info = at(value, &["rate_limit_info"]).unwrap_or(value);
                 if text(info, &["status"]) == "rejected" {
-                    let until = at(info, &["resetsAt"]).and_then(Value::as_i64).and_then(|at| Timestamp::from_second(at).ok());
-                    events.push(Event::Limit(Limit { words: format!("{} limit reached", text(info, &["rateLimitType"])), until }));
+                    let until =
+                        at(info, &["resetsAt"]).and_then(Value::as_i64).and_then(|at| Timestamp::from_second(at).ok());
+                    events.push(Event::Limit(Limit {
+                        words: format!("{} limit reached", text(info, &["rateLimitType"])),
+                        until,
+                    }));
                 }
             }
             "user" => {}

@@ -22,8 +22,13 @@ pub fn judge(words: &str, status: Option<u64>, now: Timestamp) -> Event {
     if status == Some(401) || has(&LOGIN_WORDS) {
         return failed(words, Remedy::User("log in to the agent, or set its API key, in this shell"));
     }
-    if has(&["model_not_found", "unknown model", "model not found", "not_found_error: model", "does not exist or you do not have access"])
-        || (has(&["model"]) && has(&["not found", "does not exist", "invalid model"]) && status == Some(404))
+    if has(&[
+        "model_not_found",
+        "unknown model",
+        "model not found",
+        "not_found_error: model",
+        "does not exist or you do not have access",
+    ]) || (has(&["model"]) && has(&["not found", "does not exist", "invalid model"]) && status == Some(404))
     {
         return failed(words, Remedy::User("name a model that the agent knows: --model ID"));
     }
@@ -112,7 +117,8 @@ fn clock_time(text: &str) -> Option<Time> {
 /// `try again in 3 days 2 hours`, `retry after 30s`.
 fn span(words: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = words.to_lowercase();
-    let after = ["again in ", "retry after ", "retry in ", "resets in "].iter().find_map(|part| lower.split_once(part))?.1;
+    let after =
+        ["again in ", "retry after ", "retry in ", "resets in "].iter().find_map(|part| lower.split_once(part))?.1;
     let mut total = SignedDuration::ZERO;
     let mut rest = after.trim_start();
     while let Some(end) = rest.find(|c: char| !c.is_ascii_digit()).filter(|&end| end > 0) {
@@ -126,7 +132,10 @@ fn span(words: &str, now: Timestamp) -> Option<Timestamp> {
             _ => break,
         };
         total = total.checked_add(SignedDuration::from_secs(number.checked_mul(seconds)?))?;
-        rest = unit.trim_start_matches(|c: char| c.is_alphabetic()).trim_start_matches([',', ' ']).trim_start_matches("and ");
+        rest = unit
+            .trim_start_matches(|c: char| c.is_alphabetic())
+            .trim_start_matches([',', ' '])
+            .trim_start_matches("and ");
     }
     (!total.is_zero()).then(|| now.checked_add(total).ok()).flatten()
 }

@@ -1,6 +1,7 @@
 //! `wt-loop resume`: goes on after the last recorded iteration, with the same log and history.
 
 use super::Context;
+use crate::agent::Harness;
 use crate::config::{Config, LoopSpec, START, TasksFile, Work, refuse_min_over_max};
 use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
@@ -45,9 +46,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     };
     refuse_the_finished(&view, &spec)?;
     refuse_min_over_max(spec.min, spec.max)?;
-    let agent = crate::agent::Agent::named(&spec.harness)?.invocation(&spec, &context.env, &worktree.root)?;
+    let program = Harness::of(&spec)?.locate(&context.env, &worktree.root)?;
     if args.dry_run {
-        let plan = Plan { spec, launch: LaunchOptions::default(), agent };
+        let plan = Plan { spec, launch: LaunchOptions::default(), program };
         term::answer(&plan::dry_run(&worktree, &plan, &view.state)?)?;
         return Ok(Exit::Done);
     }
@@ -99,6 +100,11 @@ fn overridden(spec: LoopSpec, typed: &LoopOptions) -> LoopSpec {
         iteration_timeout: span(o.iteration_timeout, spec.iteration_timeout),
         idle_timeout: span(o.idle_timeout, spec.idle_timeout),
         max_time: span(o.max_time, spec.max_time),
+        budget_tokens: o.budget_tokens.unwrap_or(spec.budget_tokens),
+        budget_usd: o.budget_usd.or(spec.budget_usd),
+        limit_wait: span(o.limit_wait, spec.limit_wait),
+        continue_session: o.continue_session.unwrap_or(spec.continue_session),
+        raw: o.raw.unwrap_or(spec.raw),
         on_failure: o.fail_fast.map_or(spec.on_failure, crate::config::OnFailure::from),
         error_threshold: o.error_threshold.unwrap_or(spec.error_threshold),
         validation: o.skip_validation.map_or(spec.validation, crate::config::Validation::from_skip),

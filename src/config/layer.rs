@@ -8,6 +8,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use toml::{Table, Value};
 
 use super::REPOSITORY_FILE;
+use crate::agent::own::OwnAgent;
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
@@ -15,7 +16,7 @@ use crate::gates::sources::{VALIDATION, place};
 use crate::options::{LaunchOptions, LoopOptions};
 
 /// The keys that a repository may set: numbers, thresholds, times, the criterion, the promise and the model.
-pub(super) const HARMLESS: [&str; 11] = [
+pub(super) const HARMLESS: [&str; 13] = [
     "model",
     "max",
     "min",
@@ -26,8 +27,13 @@ pub(super) const HARMLESS: [&str; 11] = [
     "iteration_timeout",
     "idle_timeout",
     "max_time",
+    "limit_wait",
+    "validation_timeout",
     "error_threshold",
 ];
+
+/// The key of the user's own agents.
+const AGENTS: &str = "agents";
 
 /// Whose file it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,6 +48,7 @@ pub(super) struct Layer {
     pub(super) options: LoopOptions,
     pub(super) launch: LaunchOptions,
     pub(super) prompt_template: Option<PathBuf>,
+    pub(super) own_agents: Vec<OwnAgent>,
 }
 
 impl Layer {
@@ -67,6 +74,11 @@ impl Layer {
             (Trust::User, Some(_)) => return Err(wrong("prompt_template is the path of a file".into())),
             (Trust::Repository, Some(_)) => return Err(wrong(refused("prompt_template"))),
         };
+        let own_agents = match (trust, table.remove(AGENTS)) {
+            (_, None) => Vec::new(),
+            (Trust::User, Some(described)) => own_agents(described).map_err(wrong)?,
+            (Trust::Repository, Some(_)) => return Err(wrong(refused(AGENTS))),
+        };
         match (trust, table.remove(VALIDATION)) {
             (Trust::User, Some(_)) => {
                 return Err(wrong(format!("{VALIDATION} belongs into {REPOSITORY_FILE}, or use validation_command")));
@@ -88,7 +100,7 @@ impl Layer {
                 words.push((format!("{}: {key}", path.display()), key.clone(), value));
             }
         }
-        Ok(Self { prompt_template, ..Self::from_words(&words)? })
+        Ok(Self { prompt_template, own_agents, ..Self::from_words(&words)? })
     }
 
     /// Lets the parser of the command line read what stands elsewhere: `(where, key, value)`.
@@ -114,6 +126,7 @@ impl Layer {
             options: LoopOptions::from_arg_matches(matches).map_err(wrong)?,
             launch: LaunchOptions::from_arg_matches(matches).map_err(wrong)?,
             prompt_template: None,
+            own_agents: Vec::new(),
         })
     }
 }
@@ -154,13 +167,30 @@ fn scalars(value: &Value) -> Option<Vec<String>> {
     }
 }
 
+/// `[agents.mine]`: a table for each of the user's own agents.
+fn own_agents(described: Value) -> std::result::Result<Vec<OwnAgent>, String> {
+    let Value::Table(all) = described else {
+        return Err(format!("{AGENTS} is a table for each agent: [{AGENTS}.mine]"));
+    };
+    let read = |(name, value): (String, Value)| {
+        let own: OwnAgent =
+            value.try_into().map_err(|error: toml::de::Error| format!("{AGENTS}.{name}: {}", error.message()))?;
+        if own.command.is_empty() {
+            return Err(format!("{AGENTS}.{name}: command names no program"));
+        }
+        Ok(OwnAgent { name, ..own })
+    };
+    all.into_iter().map(read).collect()
+}
+
 fn refused(key: &str) -> String {
     format!("a repository cannot set {key}: it decides what runs on your account")
 }
 
 fn unknown(key: &str) -> String {
     let keys = keys();
-    let nearest = crate::nearest::nearest(key, keys.iter().map(String::as_str).chain(["prompt_template"]));
+    let nearest =
+        crate::nearest::nearest(key, keys.iter().map(String::as_str).chain(["prompt_template", AGENTS, VALIDATION]));
     nearest.map_or_else(|| format!("unknown key {key}"), |name| format!("unknown key {key}; did you mean {name}?"))
 }
 

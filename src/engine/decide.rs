@@ -1,7 +1,7 @@
 //! What follows an iteration: a pure function of facts, so that it can be read and tested as a table.
 //!
-//! When several ends meet, the first of these wins: a person's stop (no gates run), an accepted completion, fail-fast, time,
-//! error threshold, stall, max.
+//! When several ends meet, the first of these wins: a person's stop (no gates run), an accepted completion, fail-fast, a failure
+//! that no retry mends, budget or time, error threshold, stall, max.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ pub enum Stop {
 
 /// What is known after an iteration.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub struct Facts<'a> {
     /// Its number.
     pub n: u64,
     /// How it ended.
@@ -64,6 +64,27 @@ pub struct Facts {
     pub idle: u64,
     /// How long the loop has run.
     pub elapsed: Duration,
+    /// A failure that no retry mends, in words.
+    pub unmendable: Option<&'a str>,
+    /// What the loop has spent: tokens and dollars.
+    pub spent: (u64, f64),
+}
+
+impl Facts<'_> {
+    /// An iteration of which nothing more is known.
+    pub const fn plain(n: u64, ended: ExitReason) -> Self {
+        Self {
+            n,
+            ended,
+            stop: None,
+            completion: Completion::Unclaimed,
+            failures: 0,
+            idle: 0,
+            elapsed: Duration::ZERO,
+            unmendable: None,
+            spent: (0, 0.0),
+        }
+    }
 }
 
 /// What follows.
@@ -113,6 +134,12 @@ pub fn decide(facts: &Facts, spec: &LoopSpec) -> Next {
             format!("iteration {} {}, and --fail-fast is on", facts.n, facts.ended.word()),
         );
     }
+    if let Some(why) = facts.unmendable {
+        return end(Status::Stuck, Exit::Stuck, why.to_owned());
+    }
+    if let Some(why) = overspent(facts.spent, spec) {
+        return end(Status::Stuck, Exit::Stuck, why);
+    }
     if let Some(limit) = spec.max_time.filter(|limit| facts.elapsed >= *limit) {
         return end(Status::Stuck, Exit::Stuck, format!("the time limit of {} is reached", human::duration(limit)));
     }
@@ -136,6 +163,14 @@ pub fn decide(facts: &Facts, spec: &LoopSpec) -> Next {
 
 fn end(status: Status, exit: Exit, reason: String) -> Next {
     Next::End(Ending { status, exit, reason })
+}
+
+/// Which budget is spent, if one is.
+fn overspent((tokens, usd): (u64, f64), spec: &LoopSpec) -> Option<String> {
+    if spec.budget_tokens.is_reached_by(tokens) {
+        return Some(format!("the budget of {} tokens is spent", spec.budget_tokens));
+    }
+    spec.budget_usd.filter(|most| usd >= *most).map(|most| format!("the budget of ${most} is spent"))
 }
 
 /// The ending that a person or a signal asked for.
@@ -182,16 +217,8 @@ mod tests {
         Config { options, ..Config::default() }.resolve(work, TasksFile::Missing, &START).unwrap()
     }
 
-    fn facts(n: u64) -> Facts {
-        Facts {
-            n,
-            ended: ExitReason::Completed,
-            stop: None,
-            completion: Completion::Unclaimed,
-            failures: 0,
-            idle: 0,
-            elapsed: Duration::ZERO,
-        }
+    fn facts(n: u64) -> Facts<'static> {
+        Facts::plain(n, ExitReason::Completed)
     }
 
     fn outcome(facts: &Facts, options: LoopOptions) -> (Option<Status>, Option<u8>) {
@@ -254,6 +281,25 @@ mod tests {
                 Facts { elapsed: Duration::from_secs(7200), ..failed },
                 fail_fast(),
                 end(Status::Stuck, 1),
+            ),
+            (
+                "a failure that no retry mends",
+                Facts { unmendable: Some("log in"), ..failed },
+                plain(),
+                end(Status::Stuck, 3),
+            ),
+            ("fail-fast beats it", Facts { unmendable: Some("log in"), ..failed }, fail_fast(), end(Status::Stuck, 1)),
+            (
+                "budget of tokens",
+                Facts { spent: (100, 0.0), ..facts(3) },
+                LoopOptions { budget_tokens: Some(Limit::At(100)), ..plain() },
+                end(Status::Stuck, 3),
+            ),
+            (
+                "budget of dollars",
+                Facts { spent: (0, 2.5), ..facts(3) },
+                LoopOptions { budget_usd: Some(2.5), ..plain() },
+                end(Status::Stuck, 3),
             ),
             ("time", Facts { elapsed: Duration::from_secs(3600), ..facts(3) }, hour(), end(Status::Stuck, 3)),
             ("error threshold", Facts { failures: 10, ..failed }, plain(), end(Status::Stuck, 3)),

@@ -5,36 +5,36 @@
 //! memory is the truth while the loop runs: whatever the agent does to the file is written over.
 
 pub mod brief;
+mod claim;
 pub mod decide;
+mod record;
 mod story;
+mod wait;
 mod watch;
+mod work;
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::agent::{Agent, Invocation};
+use crate::agent::Harness;
+use crate::agent::event::Usage;
 use crate::change_history::Chronicle;
-use crate::config::{LoopSpec, Validation};
+use crate::config::LoopSpec;
 use crate::environment::Environment;
-use crate::error::{Doing, Error, Exit, Result};
+use crate::error::{Doing, Exit, Result};
 use crate::files;
-use crate::gates::{self, Court, Refusal, Verdict};
 use crate::log::{Log, Opening};
 use crate::material;
-use crate::options::{Done, Progress};
-use crate::process::{Deadlines, Ended, Interrupt, Job, Report, Signals, supervise};
-use crate::promise::{Promise, Scanner};
+use crate::process::{Interrupt, Signals};
 use crate::rawtext;
 use crate::registry::Registry;
 use crate::session::Running;
-use crate::state::{ExitReason, Iteration, LeftRunning, State, Status, now_text};
-use crate::term::stage::{Live, Stage};
+use crate::state::{State, Status, now_text};
+use crate::term::stage::Stage;
 use crate::term::title::Title;
-use crate::worktree::{Changes, Snapshot, Worktree};
-use decide::{Claim, Completion, Ending, Facts, Next, Stop, decide, to_check};
-use watch::{Tail, Watch};
-
-/// How long an agent's tree may take to end after TERM.
-const GRACE: Duration = Duration::from_secs(5);
+use crate::worktree::Worktree;
+use decide::{Ending, Facts, Next, Stop, decide, to_check};
 
 /// A loop that has the right to run.
 pub struct Engine<'a> {
@@ -42,7 +42,8 @@ pub struct Engine<'a> {
     env: &'a Environment,
     spec: &'a LoopSpec,
     signals: &'a Signals,
-    agent: Invocation,
+    harness: Harness,
+    program: PathBuf,
     state: State,
     log: Log,
     stage: Stage,
@@ -52,17 +53,12 @@ pub struct Engine<'a> {
     last_failure: Option<String>,
     chronicle: Option<Chronicle>,
     warned: Vec<String>,
+    raw: Option<File>,
+    session: Option<String>,
+    session_usage: Usage,
+    waited: Duration,
     /// Held until the loop is over.
     _running: Running,
-}
-
-/// What an agent did in one iteration.
-struct Work {
-    started: String,
-    ended: String,
-    report: Report,
-    promised: bool,
-    tail: Tail,
 }
 
 impl<'a> Engine<'a> {
@@ -75,7 +71,11 @@ impl<'a> Engine<'a> {
         state: State,
         running: Running,
     ) -> Result<Self> {
-        let agent = Agent::named(&spec.harness)?.invocation(spec, env, &worktree.root)?;
+        let harness = Harness::of(spec)?;
+        let program = harness.locate(env, &worktree.root)?;
+        let raw = if spec.raw { Some(files::append(&worktree.raw()).doing("open", &worktree.raw())?) } else { None };
+        let session =
+            state.iterations.last().and_then(|last| last.session_id.clone()).filter(|_| spec.continue_session);
         let opening = if state.iterations.is_empty() { Opening::Fresh } else { Opening::GoOn };
         let log = Log::open(&worktree.log(), opening).doing("open", &worktree.log())?;
         let last_failure = state.iterations.last().and_then(brief::failure_of);
@@ -86,7 +86,12 @@ impl<'a> Engine<'a> {
             env,
             spec,
             signals,
-            agent,
+            harness,
+            program,
+            raw,
+            session,
+            session_usage: Usage::default(),
+            waited: Duration::ZERO,
             state,
             log,
             stage,
@@ -137,7 +142,9 @@ impl<'a> Engine<'a> {
             let prompt = self.announce()?;
             let work = self.let_agent_work(&prompt)?;
             let changed = self.what_changed(&before);
-            let facts = self.record(&work, changed.as_ref().ok().map(|(_, changes)| changes))?;
+            let unmendable = work.unmendable();
+            let changes = changed.as_ref().ok().map(|(_, changes)| changes);
+            let facts = self.record(&work, unmendable.as_deref(), changes)?;
             before = changed?.0;
 
             self.tell_of(&facts);
@@ -170,181 +177,6 @@ impl<'a> Engine<'a> {
             self.warn_once(warning);
         }
         Ok(rawtext::to_bytes(&brief.prompt))
-    }
-
-    fn let_agent_work(&mut self, prompt: &[u8]) -> Result<Work> {
-        let job = Job {
-            program: self.agent.program.clone(),
-            args: self.agent.args.clone(),
-            env: self.agent_environment(),
-            cwd: self.worktree.root.clone(),
-            grace: GRACE,
-            lock: self.worktree.guard_lock(),
-            input: prompt.len(),
-        };
-        let deadlines = Deadlines { total: self.spec.iteration_timeout, idle: self.spec.idle_timeout };
-        let what = format!("{}/{}", self.state.current_iteration, self.spec.max);
-        self.stage.set_live(Some(Live { what, since: Some(Instant::now()), tokens: 0 }));
-        let scanner = self.spec.promise.as_deref().map(|token| Scanner::new(&Promise::new(token)));
-        let started = now_text();
-        let (log, stage) = (&mut self.log, &mut self.stage);
-        let mut watch = Watch { log, stage, streaming: self.spec.stream, scanner, tail: Tail::default() };
-        let report = supervise(&job, prompt, deadlines, self.signals, &mut watch)
-            .map_err(|error| Error::new(format!("cannot supervise the agent: {}", crate::error::reason(&error))))?;
-        let ended = now_text();
-        let (promised, tail) = (watch.scanner.is_some_and(|scanner| scanner.found()), watch.tail);
-        self.stage.end_stream();
-        self.stage.set_live(None);
-        Ok(Work { started, ended, report, promised, tail })
-    }
-
-    fn what_changed(&self, before: &Snapshot) -> Result<(Snapshot, Changes)> {
-        let after = self.worktree.snapshot()?;
-        let changes = self.worktree.changes(before, &after)?;
-        Ok((after, changes))
-    }
-
-    /// Puts the iteration into the history, on disk where a gate or an end may come before the next one, and counts.
-    fn record(&mut self, work: &Work, changes: Option<&Changes>) -> Result<Facts> {
-        let ended = reason_of(&work.report.ended);
-        let changes = changes.cloned().unwrap_or_default();
-        let progress = match self.spec.progress {
-            Progress::Commits => !changes.commits.is_empty(),
-            Progress::Changes => !changes.commits.is_empty() || changes.files > 0,
-        };
-        let n = self.state.current_iteration;
-        let iteration = Iteration {
-            n,
-            started: work.started.clone(),
-            ended: work.ended.clone(),
-            exit_code: work.report.code,
-            exit_reason: Some(ended),
-            promise_found: work.promised,
-            commits: changes.commits,
-            files_changed: changes.files,
-            attempts: 1,
-            timed_out: ended == ExitReason::TimedOut,
-            left_running: work
-                .report
-                .survivors
-                .iter()
-                .map(|s| LeftRunning { pid: s.pid, name: s.name.clone() })
-                .collect(),
-            ..Iteration::default()
-        };
-        self.last_failure = brief::failure_with_output(&iteration, &work.tail.text());
-        self.failures = if ended.is_failure() { self.failures + 1 } else { 0 };
-        self.idle = match (progress, ended) {
-            (true, _) => 0,
-            (false, ExitReason::NotStarted) => self.idle,
-            (false, _) => self.idle + 1,
-        };
-        for line in story::trouble(&work.report, self.log.trouble()) {
-            self.say(&line);
-        }
-        self.state.iterations.push(iteration);
-        let promised = work.promised && ended == ExitReason::Completed;
-        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
-        let stop = self.stop_asked();
-        let elapsed = self.began.elapsed();
-        let facts = Facts { n, ended, stop, completion, failures: self.failures, idle: self.idle, elapsed };
-        if to_check(&facts, self.spec).is_some() {
-            self.save()?;
-        }
-        Ok(facts)
-    }
-
-    /// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
-    fn claim(&self, promised: bool, ended: ExitReason) -> Option<Claim> {
-        let by_tasks = self.spec.done == Done::Tasks && ended != ExitReason::Interrupted;
-        // A tasks.md that the agent made unreadable claims nothing.
-        let found = if by_tasks { material::tasks(self.worktree, self.spec).ok().flatten() } else { None };
-        if found.is_some_and(|found| found.tasks.all_closed()) {
-            return Some(Claim::Tasks);
-        }
-        promised.then_some(Claim::Promise)
-    }
-
-    /// Asks the gates and writes down what they said. The iteration is on disk; what comes now can only add to it.
-    fn ask_the_gates(&mut self, claim: Claim) -> Completion {
-        if self.spec.validation == Validation::Skipped {
-            self.say(&story::warning("validation was skipped (--skip-validation); the claim is believed unchecked"));
-        }
-        let verdict = self.verdict();
-        for (gate, line) in &verdict.held {
-            self.say(&story::held(gate, line));
-        }
-        let Some(iteration) = self.state.iterations.last_mut() else { return Completion::Claimed(claim) };
-        match verdict.refusal {
-            None => {
-                iteration.done_check = true;
-                Completion::Accepted(claim)
-            }
-            Some(Refusal::Rejected(rejection)) => {
-                let line = story::rejected(&rejection);
-                iteration.validation = Some(rejection);
-                self.say(&line);
-                Completion::Rejected
-            }
-            Some(Refusal::Interrupted) => Completion::Claimed(claim),
-        }
-    }
-
-    fn verdict(&mut self) -> Verdict {
-        let mut court = Court {
-            worktree: self.worktree,
-            spec: self.spec,
-            env: self.agent_environment(),
-            signals: self.signals,
-            lock: self.worktree.guard_lock(),
-            log: Some(&mut self.log),
-            stage: &mut self.stage,
-            notes: Vec::new(),
-        };
-        let verdict = gates::ask(&gates::of(self.spec), &mut court);
-        for note in std::mem::take(&mut court.notes) {
-            self.warn_once(note);
-        }
-        verdict
-    }
-
-    /// A claim that a stop or a crash left open is settled before another agent is started.
-    fn settle_open_claim(&mut self) -> Result<Option<Ending>> {
-        let Some(last) = self.state.iterations.last() else { return Ok(None) };
-        let (Some(ended), false, None) = (last.exit_reason, last.done_check, &last.validation) else { return Ok(None) };
-        let (n, promised) = (last.n, last.promise_found && ended == ExitReason::Completed);
-        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
-        let facts = Facts { n, ended, stop: None, completion, failures: 0, idle: 0, elapsed: Duration::ZERO };
-        let Some(claim) = to_check(&facts, self.spec) else { return Ok(None) };
-        let completion = self.ask_the_gates(claim);
-        self.save()?;
-        if let Some(stop) = self.stop_asked() {
-            return Ok(Some(decide::stopped(stop)));
-        }
-        Ok(match completion {
-            Completion::Accepted(_) => match decide(&Facts { completion, ..facts }, self.spec) {
-                Next::End(ending) => Some(ending),
-                Next::GoOn { .. } => None,
-            },
-            _ => None,
-        })
-    }
-
-    /// Tells once what the loop will check, and warns where that is nothing.
-    fn tell_what_is_checked(&mut self) {
-        match &self.spec.project_validation {
-            _ if self.spec.validation == Validation::Skipped => {}
-            Some(source) => {
-                let line = story::checks(source);
-                self.say(&line);
-            }
-            None if self.spec.promise.is_none() && self.spec.done == Done::Manual => {}
-            None => self.warn_once(format!(
-                "no validation is configured for this project; add to {}: {}",
-                crate::config::REPOSITORY_FILE,
-                gates::sources::TO_ADD
-            )),
-        }
     }
 
     /// Says how the iteration ended.
@@ -431,19 +263,6 @@ impl<'a> Engine<'a> {
         let styled = line.styled(self.stage.glyphs());
         self.stage.narrate(&styled);
     }
-
-    /// The shell's environment with what the agent may want to know of the loop, and without what would disturb it.
-    fn agent_environment(&self) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
-        let mut env = self.env.clone();
-        env.remove("CLAUDECODE");
-        env.set("WT_LOOP_RUN", "1");
-        env.set("WT_LOOP_RUN_ITERATION", self.state.current_iteration.to_string());
-        env.set("WT_LOOP_RUN_MAX", u64::from(self.spec.max).to_string());
-        env.set("WT_LOOP_RUN_STATE", self.worktree.state());
-        env.set("WT_LOOP_RUN_CHANGE", self.spec.change_id.clone().unwrap_or_default());
-        env.set("PWD", &self.worktree.root);
-        env.pairs().map(|(name, value)| (name.clone(), value.clone())).collect()
-    }
 }
 
 /// The history of the change, if there is one. A file that cannot be understood is set aside and told.
@@ -462,15 +281,5 @@ fn chronicle(worktree: &Worktree, spec: &LoopSpec, told: usize) -> Result<Option
             open().doing("read", &path).map(Some)
         }
         opened => opened.doing("read", &path).map(Some),
-    }
-}
-
-fn reason_of(ended: &Ended) -> ExitReason {
-    match ended {
-        Ended::Exited(0) => ExitReason::Completed,
-        Ended::Exited(_) | Ended::Signalled(_) | Ended::GuardLost => ExitReason::Failed,
-        Ended::TimedOut(_) => ExitReason::TimedOut,
-        Ended::Interrupted => ExitReason::Interrupted,
-        Ended::NotStarted(_) => ExitReason::NotStarted,
     }
 }

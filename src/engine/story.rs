@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use anstyle::Style;
+use jiff::Timestamp;
 
 use super::decide::{Completion, Ending, Facts};
 use crate::config::LoopSpec;
@@ -59,6 +60,10 @@ pub fn ended(iteration: &Iteration, spec: &LoopSpec, tasks: Option<&Tasks>, fact
         format!("{} changed", plural(iteration.files_changed, "file")),
     ];
     parts.extend(tasks.map(|tasks| format!("tasks {}/{}", tasks.done(), tasks.total())));
+    if iteration.tokens_used > 0 {
+        parts.push(format!("{} tokens", human::count(iteration.tokens_used)));
+    }
+    parts.extend(iteration.cost_usd.map(|cost| format!("${cost:.2}")));
     if iteration.promise_found && facts.completion == Completion::Unclaimed {
         parts.push("its promise does not count".into());
     } else if matches!(facts.completion, Completion::Claimed(_)) && facts.n < spec.min {
@@ -92,6 +97,11 @@ pub fn rejected(rejection: &Rejection) -> Line {
     Line::new("✘", WARN, &format!("completion rejected by the {} gate: {}", rejection.gate, rejection.summary()))
 }
 
+/// A usage limit is waited out.
+pub fn waits(until: Timestamp, words: &str) -> Line {
+    Line::new("…", WARN, &format!("waiting until {} for a usage limit: {words}", human::local(until)))
+}
+
 /// The loop waits before it tries again.
 pub fn pauses(pause: Duration) -> Line {
     Line::new("…", DIM, &format!("waiting {} before the next try", human::duration(pause)))
@@ -115,6 +125,7 @@ pub fn trouble(report: &Report, log: Option<io::Error>) -> Vec<Line> {
         Ended::GuardLost => {
             Some("the agent's guard was killed; the agent and all it had started were ended".to_owned())
         }
+        Ended::Enough => Some("the budget is spent; the agent was ended".to_owned()),
         Ended::Exited(_) | Ended::Interrupted => None,
     };
     let left = report

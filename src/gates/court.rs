@@ -96,7 +96,7 @@ impl Court<'_> {
             Err(error) => reject(None, false, reason(&error)),
             Ok(report) => match report.ended {
                 Ended::Exited(0) => Ok(format!("`{command}` passed in {}", human::duration(took))),
-                Ended::Interrupted => Err(Refusal::Interrupted),
+                Ended::Interrupted | Ended::Enough => Err(Refusal::Interrupted),
                 Ended::TimedOut(_) => reject(report.code, true, kept),
                 Ended::NotStarted(why) => reject(None, false, why),
                 Ended::Exited(_) | Ended::Signalled(_) | Ended::GuardLost => reject(report.code, false, kept),

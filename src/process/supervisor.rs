@@ -44,6 +44,10 @@ pub trait Watcher {
     fn interval(&self) -> Option<Duration>;
     /// Time has gone by.
     fn tick(&mut self);
+    /// Whether the agent is to be ended: what it may spend is spent.
+    fn is_enough(&self) -> bool {
+        false
+    }
     /// The loop is about to be suspended.
     fn suspending(&mut self) {}
 }
@@ -77,6 +81,8 @@ pub enum Ended {
     TimedOut(Timeout),
     /// By a signal to the loop.
     Interrupted,
+    /// Because the watcher had enough.
+    Enough,
     /// It never began, and why.
     NotStarted(String),
     /// Somebody killed the guard, and the kernel the agent with it.
@@ -112,6 +118,9 @@ pub fn supervise(
         run.read(watcher);
         run.hear();
         run.look_at_clocks();
+        if watcher.is_enough() {
+            run.end(Ended::Enough);
+        }
         run.look_at_signals(signals, watcher);
         run.take_over_if_guard_died();
     }

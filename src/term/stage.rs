@@ -7,6 +7,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use anstyle::Style;
 use terminal_size::terminal_size_of;
 
 use super::filter::{Filter, plain};
@@ -108,6 +109,12 @@ impl Stage {
         filter.feed(bytes, &mut self.held);
         self.filter = filter;
         self.show_whole_lines();
+    }
+
+    /// Shows a whole line in a style; colour is for terminals.
+    pub fn stream_line(&mut self, style: Style, text: &str) {
+        let line = if self.out.is_terminal() { paint(style, text) } else { text.to_owned() };
+        self.stream(format!("{line}\n").as_bytes());
     }
 
     /// Notes what the agent said last where its output is not shown.

@@ -16,6 +16,15 @@ pub enum Title<'a> {
         /// The most there may be.
         max: Option<u64>,
     },
+    /// It waits in its `n`-th iteration for a usage limit to be over.
+    Waiting {
+        /// The number of the iteration, from 1.
+        n: u64,
+        /// The most there may be.
+        max: Option<u64>,
+        /// Until when.
+        until: &'a str,
+    },
     /// It is over.
     Ended {
         /// How: `done`, `stuck`, `stalled` or `stopped`.
@@ -33,6 +42,10 @@ pub fn title(name: &str, label: Option<&str>, what: Title) -> String {
     let what = match what {
         Title::Iteration { n, max: Some(max) } => format!("{n}/{max}"),
         Title::Iteration { n, max: None } => format!("{n}/∞"),
+        Title::Waiting { n, max, until } => {
+            let max = max.map_or_else(|| "∞".to_owned(), |max| max.to_string());
+            format!("{n}/{max}, waiting until {}", plain(until))
+        }
         Title::Ended { status } => plain(status),
     };
     format!("Ralph: {name}{label} [{what}]")

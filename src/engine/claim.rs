@@ -1,0 +1,105 @@
+//! A claim of completion: made by the tasks or by a promise, and believed only when every gate has let it pass.
+
+use super::decide::{self, Claim, Completion, Ending, Facts, Next, decide, to_check};
+use super::{Engine, story};
+use crate::config::Validation;
+use crate::error::Result;
+use crate::gates::{self, Court, Refusal, Verdict};
+use crate::material;
+use crate::options::Done;
+use crate::state::ExitReason;
+
+impl Engine<'_> {
+    /// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
+    pub(super) fn claim(&self, promised: bool, ended: ExitReason) -> Option<Claim> {
+        let by_tasks = self.spec.done == Done::Tasks && ended != ExitReason::Interrupted;
+        // A tasks.md that the agent made unreadable claims nothing.
+        let found = if by_tasks { material::tasks(self.worktree, self.spec).ok().flatten() } else { None };
+        if found.is_some_and(|found| found.tasks.all_closed()) {
+            return Some(Claim::Tasks);
+        }
+        promised.then_some(Claim::Promise)
+    }
+
+    /// Asks the gates and writes down what they said. The iteration is on disk; what comes now can only add to it.
+    pub(super) fn ask_the_gates(&mut self, claim: Claim) -> Completion {
+        if self.spec.validation == Validation::Skipped {
+            self.say(&story::warning("validation was skipped (--skip-validation); the claim is believed unchecked"));
+        }
+        let verdict = self.verdict();
+        for (gate, line) in &verdict.held {
+            self.say(&story::held(gate, line));
+        }
+        let Some(iteration) = self.state.iterations.last_mut() else { return Completion::Claimed(claim) };
+        match verdict.refusal {
+            None => {
+                iteration.done_check = true;
+                Completion::Accepted(claim)
+            }
+            Some(Refusal::Rejected(rejection)) => {
+                let line = story::rejected(&rejection);
+                iteration.validation = Some(rejection);
+                self.say(&line);
+                Completion::Rejected
+            }
+            Some(Refusal::Interrupted) => Completion::Claimed(claim),
+        }
+    }
+
+    fn verdict(&mut self) -> Verdict {
+        let mut court = Court {
+            worktree: self.worktree,
+            spec: self.spec,
+            env: self.agent_environment(),
+            signals: self.signals,
+            lock: self.worktree.guard_lock(),
+            log: Some(&mut self.log),
+            stage: &mut self.stage,
+            notes: Vec::new(),
+        };
+        let verdict = gates::ask(&gates::of(self.spec), &mut court);
+        for note in std::mem::take(&mut court.notes) {
+            self.warn_once(note);
+        }
+        verdict
+    }
+
+    /// A claim that a stop or a crash left open is settled before another agent is started.
+    pub(super) fn settle_open_claim(&mut self) -> Result<Option<Ending>> {
+        let Some(last) = self.state.iterations.last() else { return Ok(None) };
+        let (Some(ended), false, None) = (last.exit_reason, last.done_check, &last.validation) else { return Ok(None) };
+        let (n, promised) = (last.n, last.promise_found && ended == ExitReason::Completed);
+        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
+        let facts = Facts { completion, ..Facts::plain(n, ended) };
+        let Some(claim) = to_check(&facts, self.spec) else { return Ok(None) };
+        let completion = self.ask_the_gates(claim);
+        self.save()?;
+        if let Some(stop) = self.stop_asked() {
+            return Ok(Some(decide::stopped(stop)));
+        }
+        Ok(match completion {
+            Completion::Accepted(_) => match decide(&Facts { completion, ..facts }, self.spec) {
+                Next::End(ending) => Some(ending),
+                Next::GoOn { .. } => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// Tells once what the loop will check, and warns where that is nothing.
+    pub(super) fn tell_what_is_checked(&mut self) {
+        match &self.spec.project_validation {
+            _ if self.spec.validation == Validation::Skipped => {}
+            Some(source) => {
+                let line = story::checks(source);
+                self.say(&line);
+            }
+            None if self.spec.promise.is_none() && self.spec.done == Done::Manual => {}
+            None => self.warn_once(format!(
+                "no validation is configured for this project; add to {}: {}",
+                crate::config::REPOSITORY_FILE,
+                gates::sources::TO_ADD
+            )),
+        }
+    }
+}

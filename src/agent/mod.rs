@@ -23,6 +23,8 @@ pub mod own;
 mod pi;
 mod qwen;
 pub mod reader;
+#[cfg(test)]
+mod recordings;
 pub mod rehearsal;
 mod shape_claude;
 mod words;

@@ -79,6 +79,8 @@ enum Line {
     Held,
     /// It is passed on as it comes.
     Passed,
+    /// It is too long for an event: logged, never said.
+    Overlong,
 }
 
 impl Reader {
@@ -109,6 +111,7 @@ impl Reader {
                 Line::New => self.begin(rest, show),
                 Line::Passed => self.pass_line(rest, show),
                 Line::Held => self.hold(rest, show),
+                Line::Overlong => self.let_go(rest, show),
             };
         }
     }
@@ -156,14 +159,21 @@ impl Reader {
         let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
         let (piece, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
         self.line.extend_from_slice(piece);
-        if end.is_some() {
+        if self.line.len() > LONGEST_LINE {
+            self.end_text(show);
+            show(Shown::Raw(&std::mem::take(&mut self.line)));
+            self.state = if end.is_some() { Line::New } else { Line::Overlong };
+        } else if end.is_some() {
             self.end_line(show);
-        } else if self.line.len() > LONGEST_LINE {
-            // Too long to be an event: logged, never said.
-            self.state = Line::Passed;
-            let line = std::mem::take(&mut self.line);
-            show(Shown::Raw(&line));
         }
+        rest
+    }
+
+    fn let_go<'a>(&mut self, bytes: &'a [u8], show: &mut dyn FnMut(Shown)) -> &'a [u8] {
+        let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
+        let (piece, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+        show(Shown::Raw(piece));
+        self.state = if end.is_some() { Line::New } else { Line::Overlong };
         rest
     }
 

@@ -88,8 +88,10 @@ fn take_up(worktree: &Worktree) -> Result<Exit> {
             return Err(error);
         }
     };
-    guest.report_running();
-    engine.run()
+    engine.run(|begun| match begun {
+        Ok(()) => guest.report_running(),
+        Err(error) => guest.report_failure(error),
+    })
 }
 
 fn prepared(worktree: &Worktree, env: &Environment, loop_id: &str) -> Result<(Record, State, Running)> {

@@ -100,9 +100,12 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Runs the loop to its end and returns what the process is to exit with.
-    pub fn run(mut self) -> Result<Exit> {
-        let ending = match self.begin().and_then(|()| self.iterate()) {
+    /// Runs the loop to its end and returns what the process is to exit with. `begun` is told once the state says that it
+    /// runs, or why it does not.
+    pub fn run(mut self, begun: impl FnOnce(Result<(), &Error>)) -> Result<Exit> {
+        let beginning = self.begin();
+        begun(beginning.as_ref().copied());
+        let ending = match beginning.and_then(|()| self.iterate()) {
             Ok(ending) => ending,
             Err(error) => {
                 let reason = error.to_string();

@@ -23,7 +23,7 @@ use crate::worktree::Worktree;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The task; without one, the loop that start prepared is taken up
-    #[arg(value_name = "TASK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(value_name = "TASK")]
     pub task: Option<String>,
 
     /// What it works on

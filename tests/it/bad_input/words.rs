@@ -29,8 +29,8 @@ fn an_empty_task() {
     refused(&world, &["start"], 2, empty);
     refused(&world, &["start", "  \n\t"], 2, empty);
     refused(&world, &["run", "   "], 2, empty);
-    wrong_usage(&world, &["start", ""], "TASK", "wt-loop start --help");
-    wrong_usage(&world, &["run", ""], "TASK", "wt-loop run --help");
+    refused(&world, &["start", ""], 2, empty);
+    refused(&world, &["run", ""], 2, empty);
     let file = world.beside("empty.md");
     std::fs::write(&file, "\n \n").unwrap();
     wrong_usage(&world, &["run", "--prompt-file", file.to_str().unwrap()], "empty.md is empty", "");

@@ -10,6 +10,7 @@ mod bad_input;
 mod commands;
 mod costs;
 mod deaths;
+mod document_002;
 mod document_003;
 mod document_004;
 mod generated;

@@ -299,6 +299,7 @@ impl<'a> Engine<'a> {
             lock: self.worktree.guard_lock(),
             log: Some(&mut self.log),
             stage: &mut self.stage,
+            held: Vec::new(),
             notes: Vec::new(),
         };
         let verdict = gates::ask(&gates::of(self.spec), &mut court);

@@ -29,8 +29,8 @@ pub trait Gate {
     fn name(&self) -> &'static str;
     /// What it would look at or run, a line each.
     fn looks_at(&self) -> Vec<String>;
-    /// Passes, with a line for each thing that held, or refuses.
-    fn check(&self, court: &mut Court) -> Result<Vec<String>, Refusal>;
+    /// Passes or refuses; tells the court of each thing that held on the way.
+    fn check(&self, court: &mut Court) -> Result<(), Refusal>;
 }
 
 /// Why a gate did not let a claim pass.
@@ -89,14 +89,8 @@ pub fn of(spec: &LoopSpec) -> Vec<Box<dyn Gate>> {
 
 /// Asks the gates one after the other, up to the first that refuses.
 pub fn ask(gates: &[Box<dyn Gate>], court: &mut Court) -> Verdict {
-    let mut held = Vec::new();
-    for gate in gates {
-        match gate.check(court) {
-            Ok(lines) => held.extend(lines.into_iter().map(|line| (gate.name(), line))),
-            Err(refusal) => return Verdict { held, refusal: Some(refusal) },
-        }
-    }
-    Verdict { held, refusal: None }
+    let refusal = gates.iter().find_map(|gate| gate.check(court).err());
+    Verdict { held: std::mem::take(&mut court.held), refusal }
 }
 
 impl Rejection {

@@ -18,7 +18,7 @@ impl Gate for ProjectGate {
         self.source.commands.iter().map(|command| format!("{command}  (from {})", self.source.file)).collect()
     }
 
-    fn check(&self, court: &mut Court) -> Result<Vec<String>, Refusal> {
+    fn check(&self, court: &mut Court) -> Result<(), Refusal> {
         // A source that was changed meanwhile is told and ignored: the goalposts stand where they stood.
         if sources::find(court.root()).ok().flatten().as_ref() != Some(&self.source) {
             court.note(&format!(

@@ -30,11 +30,14 @@ impl Gate for TasksGate {
         vec!["every task complete or shelved".to_owned()]
     }
 
-    fn check(&self, court: &mut Court) -> Result<Vec<String>, Refusal> {
+    fn check(&self, court: &mut Court) -> Result<(), Refusal> {
         let reject = |detail| Refusal::Rejected(Rejection { gate: self.name().into(), detail, ..Rejection::default() });
         let tasks = court.tasks().map_err(|why| reject(format!("The tasks cannot be read: {why}.")))?;
         judge(tasks.as_ref(), self.at_start).map_err(reject)?;
-        Ok(tasks.iter().map(|tasks| format!("{} of {} tasks are closed", tasks.done(), tasks.total())).collect())
+        court.held.extend(
+            tasks.map(|tasks| (self.name(), format!("{} of {} tasks are closed", tasks.done(), tasks.total()))),
+        );
+        Ok(())
     }
 }
 

@@ -16,3 +16,4 @@ mod document_004;
 mod generated;
 mod many;
 mod terminal;
+mod validate;

@@ -13,6 +13,7 @@ mod deaths;
 mod document_002;
 mod document_003;
 mod document_004;
+mod gates;
 mod generated;
 mod many;
 mod terminal;

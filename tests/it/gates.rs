@@ -1,0 +1,8 @@
+//! "Done" is proven: what the gates promise beside the scenarios of document 002.
+
+mod sources;
+
+/// A loop on nothing but a prompt, with more words.
+fn ralph<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    [&["ralph", "--no-change", "work"], words].concat()
+}

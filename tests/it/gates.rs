@@ -1,6 +1,7 @@
 //! "Done" is proven: what the gates promise beside the scenarios of document 002.
 
 mod sources;
+mod tasks;
 
 /// A loop on nothing but a prompt, with more words.
 fn ralph<'a>(words: &[&'a str]) -> Vec<&'a str> {

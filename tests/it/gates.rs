@@ -1,5 +1,6 @@
 //! "Done" is proven: what the gates promise beside the scenarios of document 002.
 
+mod interrupted;
 mod sources;
 mod tasks;
 

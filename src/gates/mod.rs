@@ -78,9 +78,7 @@ pub fn of(spec: &LoopSpec) -> Vec<Box<dyn Gate>> {
     if spec.change_id.is_some() || spec.done == Done::Tasks {
         gates.push(Box::new(tasks::TasksGate { at_start: spec.tasks_at_start }));
     }
-    if let Some(source) = &spec.project_validation {
-        gates.push(Box::new(project::ProjectGate { source: source.clone() }));
-    }
+    gates.push(Box::new(project::ProjectGate { source: spec.project_validation.clone() }));
     if !spec.extra_validation.is_empty() {
         gates.push(Box::new(extra::ExtraGate { commands: spec.extra_validation.clone() }));
     }

@@ -27,6 +27,17 @@ fn a_changed_or_deleted_source_is_told_once_and_the_first_commands_are_used() {
 }
 
 #[test]
+fn a_source_that_appears_is_told_once_and_not_used() {
+    let world = World::with_agent(&format!("{PROMISES}printf '## Tests\\n```\\ncheck\\n```\\n' > AGENTS.md\n"));
+    world.check("check", "");
+    world.check("extra", "[ \"$WT_LOOP_RUN_ITERATION\" -ge 2 ]");
+    let output = world.wt(&ralph(&["--validation-command", "extra"])).exit(0);
+    let told = "there is validation in AGENTS.md now; there was none when the loop started, so it is not used\n";
+    assert_eq!(output.stderr.matches(told).count(), 1, "{}", output.stderr);
+    assert_eq!(world.trail(), ["extra", "extra"]);
+}
+
+#[test]
 fn a_source_that_stands_as_it_stood_is_not_told() {
     let world = World::validated_by(&["true"]);
     world.wt(&ralph(&[])).exit(0).lacks("has changed since");

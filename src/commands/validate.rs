@@ -27,7 +27,7 @@ pub struct Args {
     pub change: Option<String>,
 
     /// A command that must succeed, after the project's own; repeatable
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = crate::options::command_line)]
     pub validation_command: Vec<String>,
 
     /// How long one command may take: 90s, 15m; 0 is off

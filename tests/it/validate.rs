@@ -101,6 +101,18 @@ fn a_source_that_cannot_be_parsed_is_an_error() {
 }
 
 #[test]
+fn an_empty_command_is_wrong_usage() {
+    let world = World::new();
+    for command in ["", " "] {
+        world
+            .wt(&["validate", "--validation-command", command])
+            .exit(2)
+            .stdout("")
+            .stderr_has("a validation command cannot be empty");
+    }
+}
+
+#[test]
 fn outside_a_repository() {
     let world = World::new();
     for args in [&["validate"][..], &["validate", "--list"], &["validate", "--change", "x"]] {

@@ -111,6 +111,7 @@ mod tests {
         for (file, text, place) in [
             ("ito.json", "{\n  \"ralph\": oops\n}", "ito.json, line 2, column 12: "),
             (".wt-loop.toml", "max = 3\nvalidation = 7\n", ".wt-loop.toml, line 2, column 14: "),
+            (".wt-loop.toml", "validation = ['a', ' ']\n", ".wt-loop.toml, line 1, column 14: "),
             (
                 "ito.json",
                 "{\"validation\": {},\n \"ralph\": {\"validation\": {\"command\": 7}}}",

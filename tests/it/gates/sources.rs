@@ -86,6 +86,7 @@ fn one_that_cannot_be_parsed_is_an_error_at_the_start_that_names_the_place() {
             1,
         ),
         (".wt-loop.toml", "max = 3\nvalidation = [\n", ".wt-loop.toml: line 2, column 15: ", 2),
+        (".wt-loop.toml", "validation = ''\n", ".wt-loop.toml, line 1, column 14: validation has an empty command", 1),
         (
             ".wt-loop.toml",
             "max = 3\nvalidation = 7\n",

@@ -132,6 +132,17 @@ fn a_claim_by_tasks_goes_through_the_project_and_extra_gates() {
 }
 
 #[test]
+fn a_claim_by_tasks_counts_however_the_iteration_ended() {
+    let world = World::with_agent(&format!("{}exit 7\n", agents::TICKS));
+    world.tasks(0, 1);
+    world.validation(&["project"]);
+    world.check("project", "");
+    world.wt(&["run", "tick"]).exit(0);
+    assert_eq!(world.trail(), ["project"]);
+    assert_eq!(world.iteration(1)["exit_reason"], "failed");
+}
+
+#[test]
 fn a_claim_by_promise_under_the_criterion_tasks_goes_through_the_tasks_gate() {
     let world = World::validated_by(&["project"]);
     world.check("project", "");

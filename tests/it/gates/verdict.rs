@@ -1,7 +1,7 @@
 //! One verdict, from which the history, the log, `status` and `history` all render.
 
 use super::ralph;
-use crate::support::{CHANGE, World, assert_has};
+use crate::support::{CHANGE, PROMISES, World, assert_has};
 
 #[test]
 fn gates_are_asked_in_order_up_to_the_first_that_fails() {
@@ -16,6 +16,23 @@ fn gates_are_asked_in_order_up_to_the_first_that_fails() {
     assert_eq!(world.trail(), ["one", "two", "one", "two", "three", "one", "two", "three", "four"]);
     let gates = [1, 2].map(|n| world.iteration(n)["validation"]["gate"].clone());
     assert_eq!(gates, ["project", "extra"]);
+}
+
+#[test]
+fn before_the_minimum_no_gate_is_asked() {
+    let world = World::validated_by(&["check"]);
+    world.check("check", "");
+    world.wt(&ralph(&["--min", "3"])).exit(0);
+    assert_eq!((world.trail().len(), world.iterations()), (1, 3));
+}
+
+#[test]
+fn a_promise_of_an_agent_that_failed_asks_no_gate() {
+    let world = World::validated_by(&["check"]);
+    world.check("check", "");
+    world.agent("claude", &format!("{PROMISES}exit 1\n"));
+    world.wt(&ralph(&["--max", "1"])).exit(3);
+    assert_eq!(world.trail(), [""; 0]);
 }
 
 #[test]

@@ -247,7 +247,8 @@ impl<'a> Engine<'a> {
         }
         self.state.iterations.push(iteration);
         let promised = work.promised && ended == ExitReason::Completed;
-        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
+        let completion =
+            claim(self.worktree, self.spec, promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
         let stop = self.stop_asked();
         let elapsed = self.began.elapsed();
         let facts = Facts { n, ended, stop, completion, failures: self.failures, idle: self.idle, elapsed };
@@ -255,17 +256,6 @@ impl<'a> Engine<'a> {
             self.save()?;
         }
         Ok(facts)
-    }
-
-    /// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
-    fn claim(&self, promised: bool, ended: ExitReason) -> Option<Claim> {
-        let by_tasks = self.spec.done == Done::Tasks && ended != ExitReason::Interrupted;
-        // A tasks.md that the agent made unreadable claims nothing.
-        let found = if by_tasks { material::tasks(self.worktree, self.spec).ok().flatten() } else { None };
-        if found.is_some_and(|found| found.tasks.all_closed()) {
-            return Some(Claim::Tasks);
-        }
-        promised.then_some(Claim::Promise)
     }
 
     /// Asks the gates and writes down what they said. The iteration is on disk; what comes now can only add to it.
@@ -302,6 +292,7 @@ impl<'a> Engine<'a> {
             lock: self.worktree.guard_lock(),
             log: Some(&mut self.log),
             stage: &mut self.stage,
+            held: Vec::new(),
             notes: Vec::new(),
         };
         let verdict = gates::ask(&gates::of(self.spec), &mut court);
@@ -313,23 +304,17 @@ impl<'a> Engine<'a> {
 
     /// A claim that a stop or a crash left open is settled before another agent is started.
     fn settle_open_claim(&mut self) -> Result<Option<Ending>> {
-        let Some(last) = self.state.iterations.last() else { return Ok(None) };
-        let (Some(ended), false, None) = (last.exit_reason, last.done_check, &last.validation) else { return Ok(None) };
-        let (n, promised) = (last.n, last.promise_found && ended == ExitReason::Completed);
-        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
-        let facts = Facts { n, ended, stop: None, completion, failures: 0, idle: 0, elapsed: Duration::ZERO };
-        let Some(claim) = to_check(&facts, self.spec) else { return Ok(None) };
+        let Some((facts, claim)) = open_claim(self.worktree, self.spec, &self.state) else { return Ok(None) };
+        // The commands are to be told of the iteration whose claim it is.
+        self.state.current_iteration = facts.n;
         let completion = self.ask_the_gates(claim);
+        self.state.current_iteration = facts.n + 1;
         self.save()?;
-        if let Some(stop) = self.stop_asked() {
-            return Ok(Some(decide::stopped(stop)));
-        }
-        Ok(match completion {
-            Completion::Accepted(_) => match decide(&Facts { completion, ..facts }, self.spec) {
-                Next::End(ending) => Some(ending),
-                Next::GoOn { .. } => None,
-            },
-            _ => None,
+        // A failure from before is no reason to end now; the maximum still is one.
+        let facts = Facts { completion, stop: self.stop_asked(), ended: ExitReason::Completed, ..facts };
+        Ok(match decide(&facts, self.spec) {
+            Next::End(ending) => Some(ending),
+            Next::GoOn { .. } => None,
         })
     }
 
@@ -466,6 +451,27 @@ fn chronicle(worktree: &Worktree, spec: &LoopSpec, told: usize) -> Result<Option
         }
         opened => opened.doing("read", &path).map(Some),
     }
+}
+
+/// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
+fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, ended: ExitReason) -> Option<Claim> {
+    let by_tasks = spec.done == Done::Tasks && ended != ExitReason::Interrupted;
+    // A tasks.md that the agent made unreadable claims nothing.
+    let found = if by_tasks { material::tasks(worktree, spec).ok().flatten() } else { None };
+    if found.is_some_and(|found| found.tasks.all_closed()) {
+        return Some(Claim::Tasks);
+    }
+    promised.then_some(Claim::Promise)
+}
+
+/// The claim of the last iteration, where a stop or a crash came before the gates had spoken.
+pub fn open_claim(worktree: &Worktree, spec: &LoopSpec, state: &State) -> Option<(Facts, Claim)> {
+    let last = state.iterations.last().filter(|last| !last.done_check && last.validation.is_none())?;
+    let (n, ended) = (last.n, last.exit_reason?);
+    let promised = last.promise_found && ended == ExitReason::Completed;
+    let completion = Completion::Claimed(claim(worktree, spec, promised, ended)?);
+    let facts = Facts { n, ended, stop: None, completion, failures: 0, idle: 0, elapsed: Duration::ZERO };
+    to_check(&facts, spec).map(|claim| (facts, claim))
 }
 
 fn reason_of(ended: &Ended) -> ExitReason {

@@ -72,7 +72,9 @@ mod tests {
 
     fn captured(pieces: &[&[u8]]) -> String {
         let mut capture = Capture::default();
-        pieces.iter().for_each(|piece| capture.push(piece));
+        for piece in pieces {
+            capture.push(piece);
+        }
         capture.text()
     }
 

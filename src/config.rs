@@ -301,7 +301,7 @@ impl Config {
         let min = o.min.unwrap_or(1);
         refuse_min_over_max(min, max)?;
         if work.task.trim().is_empty() && work.change_id.is_none() {
-            return Err(Error::usage("the task is empty").hint("wt-loop start \"what is to be done\""));
+            return Err(empty_task());
         }
         let done = o.done.or(defaults.done).unwrap_or(match tasks {
             TasksFile::Present(_) => Done::Tasks,
@@ -346,6 +346,11 @@ impl Config {
             prompt_template,
         })
     }
+}
+
+/// That there is nothing to do.
+pub fn empty_task() -> Error {
+    Error::usage("the task is empty").hint("wt-loop start \"what is to be done\"")
 }
 
 /// A loop that could never be done is refused.

@@ -32,5 +32,5 @@ pub fn go(
 ) -> Result<Exit> {
     let running = Running::begin(worktree, &state.loop_id)?;
     drop(starting);
-    Engine::new(worktree, env, &record.spec, signals, state, running)?.run()
+    Engine::new(worktree, env, &record.spec, signals, state, running)?.run(|_| ())
 }

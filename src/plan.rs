@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::agent::Harness;
-use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work};
+use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work, empty_task};
 use crate::engine::brief;
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
@@ -106,6 +106,9 @@ fn module_id(
 
 /// File first, then what was typed.
 fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
+    if typed.is_some_and(|typed| typed.trim().is_empty()) {
+        return Err(empty_task());
+    }
     let read = file.map(prompt_file).transpose()?;
     Ok(match (read, typed) {
         (Some(read), Some(typed)) => format!("{}\n\n{typed}", read.trim_end()),

@@ -115,7 +115,7 @@ fn unknown(here: &Worktree, name: &str) -> Error {
     let error = Error::usage(format!("no change and no worktree called '{name}'; found: {}", known.join(", ")));
     match crate::nearest::nearest(name, known.iter().map(String::as_str)) {
         Some(near) => error.hint(format!("did you mean {near}?")),
-        None => error,
+        None => error.hint("git worktree list shows the worktrees"),
     }
 }
 

@@ -34,7 +34,7 @@ const JUST_THE_PROMPT: &str = "no change, just the prompt";
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What is to be done; with a change it may be left out
-    #[arg(value_name = "PROMPT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(value_name = "PROMPT")]
     pub prompt: Option<String>,
 
     /// What it works on

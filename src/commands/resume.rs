@@ -3,6 +3,7 @@
 use super::Context;
 use crate::agent::Harness;
 use crate::config::{Config, LoopSpec, START, TasksFile, Work, refuse_min_over_max};
+use crate::engine;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::foreground;
 use crate::gates::sources;
@@ -71,7 +72,8 @@ fn refuse_the_finished(view: &View, spec: &LoopSpec) -> Result<()> {
             Error::new("the loop is done; there is nothing to go on with").hint("wt-loop start \"the next task\"")
         );
     }
-    if !view.is_active() && spec.max.is_reached_by(recorded) {
+    let is_claimed = || engine::open_claim(&view.worktree, spec, &view.state).is_some();
+    if !view.is_active() && spec.max.is_reached_by(recorded) && !is_claimed() {
         let more = recorded + 10;
         return Err(Error::new(format!("the loop is at its maximum of {} iterations", spec.max))
             .hint(format!("wt-loop resume --max {more}")));

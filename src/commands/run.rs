@@ -23,7 +23,7 @@ use crate::worktree::Worktree;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The task; without one, the loop that start prepared is taken up
-    #[arg(value_name = "TASK", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(value_name = "TASK")]
     pub task: Option<String>,
 
     /// What it works on
@@ -88,8 +88,10 @@ fn take_up(worktree: &Worktree) -> Result<Exit> {
             return Err(error);
         }
     };
-    guest.report_running();
-    engine.run()
+    engine.run(|begun| match begun {
+        Ok(()) => guest.report_running(),
+        Err(error) => guest.report_failure(error),
+    })
 }
 
 fn prepared(worktree: &Worktree, env: &Environment, loop_id: &str) -> Result<(Record, State, Running)> {

@@ -1,7 +1,5 @@
 //! `wt-loop start [CHANGE] "TASK"`: prepares a loop, puts it somewhere, and returns when it has reported in.
 
-use clap::builder::NonEmptyStringValueParser;
-
 use super::Context;
 use crate::config::START;
 use crate::error::{Doing, Error, Exit, Result};
@@ -22,11 +20,11 @@ use crate::view::View;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A change of this worktree, or another worktree's name or branch; may be left out
-    #[arg(value_name = "CHANGE", value_parser = NonEmptyStringValueParser::new(), add = crate::complete::targets())]
+    #[arg(value_name = "CHANGE", add = crate::complete::targets())]
     pub first: Option<String>,
 
     /// What is to be done
-    #[arg(value_name = "TASK", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(value_name = "TASK")]
     pub second: Option<String>,
 
     /// What it works on

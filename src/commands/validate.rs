@@ -3,7 +3,7 @@
 use super::Context;
 use crate::config::START;
 use crate::error::{Exit, Result};
-use crate::gates::{self, Court, Refusal};
+use crate::gates::{self, Court, Refusal, Rejection};
 use crate::layout::Layout;
 use crate::material;
 use crate::options::{Done, LaunchOptions, LoopOptions, Span, WorkOptions};
@@ -12,7 +12,11 @@ use crate::process::Signals;
 use crate::target;
 use crate::term::stage::Stage;
 use crate::term::table::{Align, Cell, Colour, Column, Shrink, Table};
-use crate::term::{self, BAD, GOOD, filter::plain, paint};
+use crate::term::{
+    self, BAD, GOOD,
+    filter::{Filter, plain},
+    paint,
+};
 use crate::worktree::Worktree;
 
 /// Arguments of `validate`.
@@ -23,7 +27,7 @@ pub struct Args {
     pub change: Option<String>,
 
     /// A command that must succeed, after the project's own; repeatable
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = crate::options::command_line)]
     pub validation_command: Vec<String>,
 
     /// How long one command may take: 90s, 15m; 0 is off
@@ -63,6 +67,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         lock: worktree.validate_lock(),
         log: None,
         stage: &mut stage,
+        held: Vec::new(),
         notes: Vec::new(),
     };
     let verdict = gates::ask(&gates, &mut court);
@@ -74,14 +79,24 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         Some(Refusal::Interrupted) => Ok(Exit::Interrupted),
         Some(Refusal::Rejected(rejection)) => {
             term::answer(&format!("{} {}: {}\n", paint(BAD, "failed"), rejection.gate, plain(&rejection.summary())))?;
-            let mut filter = crate::term::filter::Filter::new();
-            let mut shown = Vec::new();
-            filter.feed(rejection.detail.as_bytes(), &mut shown);
-            filter.finish(&mut shown);
-            term::answer(&format!("{}\n", String::from_utf8_lossy(&shown).trim_end()))?;
+            term::answer(&details(&rejection))?;
             Ok(Exit::Error)
         }
     }
+}
+
+/// What stands behind the summary: the open tasks or the command's output, without what would drive the terminal.
+fn details(rejection: &Rejection) -> String {
+    let detail = match &rejection.command {
+        Some(_) => &rejection.detail,
+        // The first line is the summary.
+        None => rejection.detail.split_once('\n').map_or("", |(_, rest)| rest),
+    };
+    let (mut filter, mut shown) = (Filter::new(), Vec::new());
+    filter.feed(detail.trim_end().as_bytes(), &mut shown);
+    filter.finish(&mut shown);
+    let shown = String::from_utf8_lossy(&shown);
+    if shown.is_empty() { String::new() } else { format!("{shown}\n") }
 }
 
 /// The loop that would be started here, as far as its gates go.

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::config::LoopSpec;
 use crate::error::{Doing, Error, Result};
 use crate::gates::Rejection;
+use crate::gates::tasks::{AtStart, unreadable, vanished};
 use crate::layout::{self, Layout};
 use crate::material::{self, TasksFound, below, change, context_file};
 use crate::options::Done;
@@ -72,10 +73,10 @@ enum IfMissing {
 pub fn brief(worktree: &Worktree, spec: &LoopSpec, state: &State, n: u64, last_failure: Option<&str>) -> Result<Brief> {
     let template = template(spec)?;
     let mut texts = Texts::gather(worktree, spec);
-    let tasks = material::tasks(worktree, spec).unwrap_or_else(|error| {
-        texts.warnings.push(error.to_string());
-        None
-    });
+    let tasks = material::tasks(worktree, spec).map_err(|error| error.to_string());
+    texts.warnings.extend(tasks.as_ref().err().cloned());
+    let status = task_status(&tasks, spec.tasks_at_start);
+    let tasks = tasks.ok().flatten();
     let prompt = template.render(&PromptFacts {
         worktree: &worktree.name(),
         iteration: n,
@@ -83,7 +84,7 @@ pub fn brief(worktree: &Worktree, spec: &LoopSpec, state: &State, n: u64, last_f
         min: spec.min,
         change: texts.change.as_ref().map(|(id, text)| Document { id, text }),
         module: texts.module.as_ref().map(|(id, text)| Document { id, text }),
-        task_status: tasks.as_ref().map(task_status).as_deref(),
+        task_status: status.as_deref(),
         task: &spec.task,
         context: texts.context.as_deref(),
         validation_failure: rejected(state).as_deref(),
@@ -137,7 +138,19 @@ fn how_done<'a>(spec: &'a LoopSpec, tasks: Option<&'a TasksFound>) -> HowDone<'a
     }
 }
 
-fn task_status(found: &TasksFound) -> String {
+/// How far the tasks are. Whatever became of their file is told as well: the agent is the one who can mend it.
+fn task_status(tasks: &Result<Option<TasksFound>, String>, at_start: AtStart) -> Option<String> {
+    let found = match tasks {
+        Err(why) => return Some(unreadable(why)),
+        Ok(found) => found.as_ref(),
+    };
+    match vanished(found.map(|found| &found.tasks), at_start) {
+        Some(how) => Some(how.to_owned()),
+        None => found.map(progress),
+    }
+}
+
+fn progress(found: &TasksFound) -> String {
     let TasksFound { file, tasks } = found;
     let open: Vec<String> = tasks.open().take(LISTED).map(|task| format!("- {task}")).collect();
     let heading = format!("{} of {} tasks in `{file}` are done.", tasks.done(), tasks.total());

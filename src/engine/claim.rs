@@ -1,26 +1,16 @@
 //! A claim of completion: made by the tasks or by a promise, and believed only when every gate has let it pass.
 
-use super::decide::{self, Claim, Completion, Ending, Facts, Next, decide, to_check};
+use super::decide::{Claim, Completion, Ending, Facts, Next, decide, to_check};
 use super::{Engine, story};
-use crate::config::Validation;
+use crate::config::{LoopSpec, Validation};
 use crate::error::Result;
 use crate::gates::{self, Court, Refusal, Verdict};
 use crate::material;
 use crate::options::Done;
-use crate::state::ExitReason;
+use crate::state::{ExitReason, State};
+use crate::worktree::Worktree;
 
 impl Engine<'_> {
-    /// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
-    pub(super) fn claim(&self, promised: bool, ended: ExitReason) -> Option<Claim> {
-        let by_tasks = self.spec.done == Done::Tasks && ended != ExitReason::Interrupted;
-        // A tasks.md that the agent made unreadable claims nothing.
-        let found = if by_tasks { material::tasks(self.worktree, self.spec).ok().flatten() } else { None };
-        if found.is_some_and(|found| found.tasks.all_closed()) {
-            return Some(Claim::Tasks);
-        }
-        promised.then_some(Claim::Promise)
-    }
-
     /// Asks the gates and writes down what they said. The iteration is on disk; what comes now can only add to it.
     pub(super) fn ask_the_gates(&mut self, claim: Claim) -> Completion {
         if self.spec.validation == Validation::Skipped {
@@ -55,6 +45,7 @@ impl Engine<'_> {
             lock: self.worktree.guard_lock(),
             log: Some(&mut self.log),
             stage: &mut self.stage,
+            held: Vec::new(),
             notes: Vec::new(),
         };
         let verdict = gates::ask(&gates::of(self.spec), &mut court);
@@ -66,23 +57,17 @@ impl Engine<'_> {
 
     /// A claim that a stop or a crash left open is settled before another agent is started.
     pub(super) fn settle_open_claim(&mut self) -> Result<Option<Ending>> {
-        let Some(last) = self.state.iterations.last() else { return Ok(None) };
-        let (Some(ended), false, None) = (last.exit_reason, last.done_check, &last.validation) else { return Ok(None) };
-        let (n, promised) = (last.n, last.promise_found && ended == ExitReason::Completed);
-        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
-        let facts = Facts { completion, ..Facts::plain(n, ended) };
-        let Some(claim) = to_check(&facts, self.spec) else { return Ok(None) };
+        let Some((facts, claim)) = open_claim(self.worktree, self.spec, &self.state) else { return Ok(None) };
+        // The commands are to be told of the iteration whose claim it is.
+        self.state.current_iteration = facts.n;
         let completion = self.ask_the_gates(claim);
+        self.state.current_iteration = facts.n + 1;
         self.save()?;
-        if let Some(stop) = self.stop_asked() {
-            return Ok(Some(decide::stopped(stop)));
-        }
-        Ok(match completion {
-            Completion::Accepted(_) => match decide(&Facts { completion, ..facts }, self.spec) {
-                Next::End(ending) => Some(ending),
-                Next::GoOn { .. } => None,
-            },
-            _ => None,
+        // A failure from before is no reason to end now; the maximum still is one.
+        let facts = Facts { completion, stop: self.stop_asked(), ended: ExitReason::Completed, ..facts };
+        Ok(match decide(&facts, self.spec) {
+            Next::End(ending) => Some(ending),
+            Next::GoOn { .. } => None,
         })
     }
 
@@ -102,4 +87,25 @@ impl Engine<'_> {
             )),
         }
     }
+}
+
+/// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
+pub(super) fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, ended: ExitReason) -> Option<Claim> {
+    let by_tasks = spec.done == Done::Tasks && ended != ExitReason::Interrupted;
+    // A tasks.md that the agent made unreadable claims nothing.
+    let found = if by_tasks { material::tasks(worktree, spec).ok().flatten() } else { None };
+    if found.is_some_and(|found| found.tasks.all_closed()) {
+        return Some(Claim::Tasks);
+    }
+    promised.then_some(Claim::Promise)
+}
+
+/// The claim of the last iteration, where a stop or a crash came before the gates had spoken.
+pub fn open_claim(worktree: &Worktree, spec: &LoopSpec, state: &State) -> Option<(Facts<'static>, Claim)> {
+    let last = state.iterations.last().filter(|last| !last.done_check && last.validation.is_none())?;
+    let (n, ended) = (last.n, last.exit_reason?);
+    let promised = last.promise_found && ended == ExitReason::Completed;
+    let completion = Completion::Claimed(claim(worktree, spec, promised, ended)?);
+    let facts = Facts { completion, ..Facts::plain(n, ended) };
+    to_check(&facts, spec).map(|claim| (facts, claim))
 }

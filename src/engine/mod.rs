@@ -13,6 +13,8 @@ mod wait;
 mod watch;
 mod work;
 
+pub use claim::open_claim;
+
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,7 +24,7 @@ use crate::agent::event::Usage;
 use crate::change_history::Chronicle;
 use crate::config::LoopSpec;
 use crate::environment::Environment;
-use crate::error::{Doing, Exit, Result};
+use crate::error::{Doing, Error, Exit, Result};
 use crate::files;
 use crate::log::{Log, Opening};
 use crate::material;
@@ -105,9 +107,12 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Runs the loop to its end and returns what the process is to exit with.
-    pub fn run(mut self) -> Result<Exit> {
-        let ending = match self.begin().and_then(|()| self.iterate()) {
+    /// Runs the loop to its end and returns what the process is to exit with. `begun` is told once the state says that it
+    /// runs, or why it does not.
+    pub fn run(mut self, begun: impl FnOnce(Result<(), &Error>)) -> Result<Exit> {
+        let beginning = self.begin();
+        begun(beginning.as_ref().copied());
+        let ending = match beginning.and_then(|()| self.iterate()) {
             Ok(ending) => ending,
             Err(error) => {
                 let reason = error.to_string();

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::brief;
+use super::claim::claim;
 use super::decide::{Completion, Facts, to_check};
 use super::story;
 use super::work::Work;
@@ -73,7 +74,8 @@ impl Engine<'_> {
         self.state.total_cost_usd += usage.cost.unwrap_or(0.0);
         self.state.iterations.push(iteration);
         let promised = work.reading.promised && ended == ExitReason::Completed;
-        let completion = self.claim(promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
+        let completion =
+            claim(self.worktree, self.spec, promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
         let stop = self.stop_asked();
         let elapsed = self.began.elapsed();
         let spent = (self.state.total_tokens, self.state.total_cost_usd);

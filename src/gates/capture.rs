@@ -72,7 +72,9 @@ mod tests {
 
     fn captured(pieces: &[&[u8]]) -> String {
         let mut capture = Capture::default();
-        pieces.iter().for_each(|piece| capture.push(piece));
+        for piece in pieces {
+            capture.push(piece);
+        }
         capture.text()
     }
 
@@ -95,7 +97,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_split_keeps_the_same(bytes in proptest::collection::vec(any::<u8>(), 0..60_000), at in 0_usize..60_000) {
+        fn what_is_kept_and_what_is_left_out_add_up(
+            pieces in proptest::collection::vec(("(a|é|日|🦀|\n){1,8}", 0_usize..600), 0..12),
+        ) {
+            let pieces: Vec<String> = pieces.iter().map(|(text, times)| text.repeat(*times)).collect();
+            let pieces: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
+            let whole = String::from_utf8(pieces.concat()).unwrap();
+            let kept = captured(&pieces);
+            if whole.len() <= HEAD + TAIL {
+                prop_assert_eq!(kept, whole);
+            } else {
+                let (head, rest) = kept.split_once("\n… ").unwrap();
+                let (missing, tail) = rest.split_once(" bytes left out …\n").unwrap();
+                prop_assert!(whole.starts_with(head) && whole.ends_with(tail));
+                prop_assert!(head.len() <= HEAD && tail.len() <= TAIL && head.len() + tail.len() > HEAD + TAIL - 8);
+                prop_assert_eq!(head.len() + tail.len() + missing.parse::<usize>().unwrap(), whole.len());
+            }
+        }
+
+        #[test]
+        fn any_split_keeps_the_same(
+            piece in proptest::collection::vec(any::<u8>(), 0..600),
+            times in 0_usize..100,
+            at in 0_usize..60_000,
+        ) {
+            let bytes = piece.repeat(times);
             let at = at.min(bytes.len());
             prop_assert_eq!(captured(&[&bytes]), captured(&[&bytes[..at], &bytes[at..]]));
         }

@@ -35,6 +35,8 @@ pub struct Court<'a> {
     pub log: Option<&'a mut Log>,
     /// Where it is shown.
     pub stage: &'a mut Stage,
+    /// What held so far, in order: the gate and a line.
+    pub held: Vec<(&'static str, String)>,
     /// What a person should know.
     pub notes: Vec<String>,
 }
@@ -57,8 +59,12 @@ impl Court<'_> {
     }
 
     /// Runs commands one after the other, up to the first that fails.
-    pub fn run_all(&mut self, gate: &str, commands: &[String]) -> Result<Vec<String>, Refusal> {
-        commands.iter().map(|command| self.run(gate, command)).collect()
+    pub fn run_all(&mut self, gate: &'static str, commands: &[String]) -> Result<(), Refusal> {
+        commands.iter().try_for_each(|command| {
+            let line = self.run(gate, command)?;
+            self.held.push((gate, line));
+            Ok(())
+        })
     }
 
     fn run(&mut self, gate: &str, command: &str) -> Result<String, Refusal> {

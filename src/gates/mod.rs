@@ -29,8 +29,8 @@ pub trait Gate {
     fn name(&self) -> &'static str;
     /// What it would look at or run, a line each.
     fn looks_at(&self) -> Vec<String>;
-    /// Passes, with a line for each thing that held, or refuses.
-    fn check(&self, court: &mut Court) -> Result<Vec<String>, Refusal>;
+    /// Passes or refuses; tells the court of each thing that held on the way.
+    fn check(&self, court: &mut Court) -> Result<(), Refusal>;
 }
 
 /// Why a gate did not let a claim pass.
@@ -78,9 +78,7 @@ pub fn of(spec: &LoopSpec) -> Vec<Box<dyn Gate>> {
     if spec.change_id.is_some() || spec.done == Done::Tasks {
         gates.push(Box::new(tasks::TasksGate { at_start: spec.tasks_at_start }));
     }
-    if let Some(source) = &spec.project_validation {
-        gates.push(Box::new(project::ProjectGate { source: source.clone() }));
-    }
+    gates.push(Box::new(project::ProjectGate { source: spec.project_validation.clone() }));
     if !spec.extra_validation.is_empty() {
         gates.push(Box::new(extra::ExtraGate { commands: spec.extra_validation.clone() }));
     }
@@ -89,14 +87,8 @@ pub fn of(spec: &LoopSpec) -> Vec<Box<dyn Gate>> {
 
 /// Asks the gates one after the other, up to the first that refuses.
 pub fn ask(gates: &[Box<dyn Gate>], court: &mut Court) -> Verdict {
-    let mut held = Vec::new();
-    for gate in gates {
-        match gate.check(court) {
-            Ok(lines) => held.extend(lines.into_iter().map(|line| (gate.name(), line))),
-            Err(refusal) => return Verdict { held, refusal: Some(refusal) },
-        }
-    }
-    Verdict { held, refusal: None }
+    let refusal = gates.iter().find_map(|gate| gate.check(court).err());
+    Verdict { held: std::mem::take(&mut court.held), refusal }
 }
 
 impl Rejection {

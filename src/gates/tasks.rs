@@ -30,23 +30,39 @@ impl Gate for TasksGate {
         vec!["every task complete or shelved".to_owned()]
     }
 
-    fn check(&self, court: &mut Court) -> Result<Vec<String>, Refusal> {
+    fn check(&self, court: &mut Court) -> Result<(), Refusal> {
         let reject = |detail| Refusal::Rejected(Rejection { gate: self.name().into(), detail, ..Rejection::default() });
-        let tasks = court.tasks().map_err(|why| reject(format!("The tasks cannot be read: {why}.")))?;
+        let tasks = court.tasks().map_err(|why| reject(unreadable(&why)))?;
         judge(tasks.as_ref(), self.at_start).map_err(reject)?;
-        Ok(tasks.iter().map(|tasks| format!("{} of {} tasks are closed", tasks.done(), tasks.total())).collect())
+        court.held.extend(
+            tasks.map(|tasks| (self.name(), format!("{} of {} tasks are closed", tasks.done(), tasks.total()))),
+        );
+        Ok(())
     }
+}
+
+/// What became of the tasks that had been there when the loop started, where they vanished.
+pub fn vanished(tasks: Option<&Tasks>, at_start: AtStart) -> Option<&'static str> {
+    match (at_start, tasks) {
+        (AtStart::Some, None) => Some("The tasks file is gone; it had tasks when this loop started."),
+        (AtStart::Some, Some(tasks)) if tasks.is_empty() => {
+            Some("The tasks file has no tasks any more; it had some when this loop started.")
+        }
+        _ => None,
+    }
+}
+
+/// What is said of tasks that cannot be read.
+pub fn unreadable(why: &str) -> String {
+    format!("The tasks cannot be read: {why}.")
 }
 
 /// What is wrong with the tasks, if anything is.
 fn judge(tasks: Option<&Tasks>, at_start: AtStart) -> Result<(), String> {
-    match tasks {
-        None if at_start == AtStart::Some => Err("The tasks file is gone; it had tasks when this loop started.".into()),
-        Some(tasks) if tasks.is_empty() && at_start == AtStart::Some => {
-            Err("The tasks file has no tasks any more; it had some when this loop started.".into())
-        }
-        Some(tasks) if tasks.open().next().is_some() => Err(list(tasks)),
-        _ => Ok(()),
+    match (vanished(tasks, at_start), tasks) {
+        (Some(how), _) => Err(how.to_owned()),
+        (None, Some(tasks)) if tasks.open().next().is_some() => Err(list(tasks)),
+        (None, _) => Ok(()),
     }
 }
 

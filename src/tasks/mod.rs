@@ -39,6 +39,8 @@
 //! Line ends may be LF, CRLF or CR; a byte order mark is skipped.
 
 mod checkbox;
+#[cfg(test)]
+mod corpus;
 mod edit;
 mod find;
 mod heading;

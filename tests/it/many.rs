@@ -162,3 +162,15 @@ fn two_loops_of_one_repository_do_not_disturb_each_other() {
         assert_eq!(recorded, made.lines().collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn what_start_has_started_runs_when_it_says_so() {
+    let world = World::with_agent(agents::SLEEPS);
+    for _ in 0..5 {
+        let said = world.wt(&[&START[..], &["x"]].concat()).exit(0).stdout;
+        let (state, pid) = (world.state(), world.read(".claude/ralph-terminal.pid"));
+        assert_eq!(state["status"], "running");
+        assert!(said.contains(&format!("(pid {})", pid.trim())), "{said}");
+        world.wt(&["stop"]).exit(0);
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Wrong;
+use super::{Wrong, place};
 
 /// Below these, and at the top, the keys may stand.
 const PLACES: [&[&str]; 3] = [&["ralph"], &["project"], &[]];
@@ -17,14 +17,13 @@ pub fn commands(text: &str) -> Result<Vec<String>, Wrong> {
         let what = what.split(" at line ").next().unwrap_or_default().to_owned();
         Wrong { line: error.line(), column: error.column(), what }
     })?;
-    for place in PLACES {
+    for above in PLACES {
         for key in KEYS {
-            let path: Vec<&str> = place.iter().chain(key).copied().collect();
+            let path: Vec<&str> = above.iter().chain(key).copied().collect();
             let Some(value) = path.iter().try_fold(&config, |at, key| at.get(key)) else { continue };
-            let found = strings(value).ok_or_else(|| Wrong {
-                line: 1,
-                column: 1,
-                what: format!("{} must be a command or a list of commands", path.join(".")),
+            let found = strings(value).ok_or_else(|| {
+                let (line, column) = place(text, key_at(text, &path));
+                Wrong { line, column, what: format!("{} must be a command or a list of commands", path.join(".")) }
             })?;
             if !found.is_empty() {
                 return Ok(found);
@@ -32,6 +31,11 @@ pub fn commands(text: &str) -> Result<Vec<String>, Wrong> {
         }
     }
     Ok(Vec::new())
+}
+
+/// Where the last of these keys stands, each looked for behind the one before it.
+fn key_at(text: &str, path: &[&str]) -> usize {
+    path.iter().fold(0, |from, key| text[from..].find(&format!("\"{key}\"")).map_or(from, |at| from + at))
 }
 
 fn strings(value: &Value) -> Option<Vec<String>> {

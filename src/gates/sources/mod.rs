@@ -1,7 +1,8 @@
 //! Where a project says how it is validated. The first source that has any command counts.
 //!
 //! A source that exists and cannot be parsed is an error, told before the loop starts: never a silent pass. Sources are read
-//! as everything of the repository is: regular files inside the worktree.
+//! as everything of the repository is: regular files inside the worktree. A symlink to one of those will do, because many
+//! keep `CLAUDE.md` and `AGENTS.md` as one file.
 
 mod ito;
 mod markdown;
@@ -9,7 +10,7 @@ mod own;
 
 pub use own::{KEY as VALIDATION, place};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -47,21 +48,31 @@ const SOURCES: [(&str, Reader); 5] = [
 /// The line that a project without validation could add.
 pub const TO_ADD: &str = "validation = [\"make check\"]";
 
+/// What to do about a source that cannot be read.
+const WAY_OUT: &str = "mend it, or start with --skip-validation to check nothing at all";
+
 /// The first source of the worktree that has commands.
 pub fn find(root: &Path) -> Result<Option<Source>> {
     for (file, reader) in SOURCES {
-        let read = layout::read_inside(root, &root.join(file)).map_err(|error| Error::new(error.to_string()))?;
+        let read = layout::read_inside(root, &place_of(root, file))
+            .map_err(|error| Error::new(error.to_string()).hint(WAY_OUT))?;
         let Some(text) = read else { continue };
         let commands = reader(&text).map_err(|wrong| {
             let Wrong { line, column, what } = wrong;
-            Error::new(format!("{file}, line {line}, column {column}: {what}"))
-                .hint("mend it, or start with --skip-validation to check nothing at all")
+            Error::new(format!("{file}, line {line}, column {column}: {what}")).hint(WAY_OUT)
         })?;
         if !commands.is_empty() {
             return Ok(Some(Source { file: file.to_owned(), commands }));
         }
     }
     Ok(None)
+}
+
+/// Where the text of a source is: behind a symlink that leads to a place inside the worktree, or where it is looked for.
+fn place_of(root: &Path, file: &str) -> PathBuf {
+    let path = root.join(file);
+    let behind = |link: &Path| Some(link.canonicalize().ok()?.strip_prefix(root.canonicalize().ok()?).ok()?.to_owned());
+    if path.is_symlink() { behind(&path).map_or(path, |inside| root.join(inside)) } else { path }
 }
 
 #[cfg(test)]
@@ -100,10 +111,11 @@ mod tests {
         for (file, text, place) in [
             ("ito.json", "{\n  \"ralph\": oops\n}", "ito.json, line 2, column 12: "),
             (".wt-loop.toml", "max = 3\nvalidation = 7\n", ".wt-loop.toml, line 2, column 14: "),
+            (".wt-loop.toml", "validation = ['a', ' ']\n", ".wt-loop.toml, line 1, column 14: "),
             (
                 "ito.json",
-                "{\"ralph\": {\"validationCommand\": 7}}",
-                "ito.json, line 1, column 1: ralph.validationCommand",
+                "{\"validation\": {},\n \"ralph\": {\"validation\": {\"command\": 7}}}",
+                "ito.json, line 2, column 27: ralph.validation.command",
             ),
         ] {
             let path = dir.path().join(file);

@@ -25,7 +25,12 @@ pub fn commands(text: &str) -> Result<Vec<String>, Wrong> {
         toml::Value::Array(many) => many.into_iter().map(|one| one.as_str().map(str::to_owned)).collect(),
         _ => None,
     };
-    strings.ok_or_else(|| wrong(at, format!("{KEY} must be a command or a list of commands")))
+    let strings = strings.ok_or_else(|| wrong(at, format!("{KEY} must be a command or a list of commands")))?;
+    // An empty command would always pass.
+    if strings.iter().any(|command| command.trim().is_empty()) {
+        return Err(wrong(at, format!("{KEY} has an empty command")));
+    }
+    Ok(strings)
 }
 
 /// Line and column of a byte, from 1.

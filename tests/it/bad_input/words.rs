@@ -18,7 +18,7 @@ fn wrong_usage(world: &World, args: &[&str], named: &str, hinted: &str) {
     let lines: Vec<&str> = output.stderr.lines().collect();
     assert!(lines[0].starts_with("wt-loop: ") && lines[0].contains(named), "{named:?} is not in {lines:?}");
     assert!(lines[1..].iter().all(|line| line.starts_with("hint: ")), "one line and hints: {lines:?}");
-    assert!(lines[1..].iter().any(|line| line.contains(hinted)), "{hinted:?} is not in {lines:?}");
+    assert!(lines[1..].iter().any(|line| line.contains(hinted)), "no hint {hinted:?} in {lines:?}");
     assert_eq!(snapshot(&world.base()), before, "it wrote something");
 }
 
@@ -29,8 +29,10 @@ fn an_empty_task() {
     refused(&world, &["start"], 2, empty);
     refused(&world, &["start", "  \n\t"], 2, empty);
     refused(&world, &["run", "   "], 2, empty);
-    wrong_usage(&world, &["start", ""], "TASK", "wt-loop start --help");
-    wrong_usage(&world, &["run", ""], "TASK", "wt-loop run --help");
+    refused(&world, &["start", ""], 2, empty);
+    refused(&world, &["run", ""], 2, empty);
+    refused(&world, &["start", "feat-x", ""], 2, empty);
+    wrong_usage(&world, &["start", "", "task"], "no change and no worktree called ''", "");
     let file = world.beside("empty.md");
     std::fs::write(&file, "\n \n").unwrap();
     wrong_usage(&world, &["run", "--prompt-file", file.to_str().unwrap()], "empty.md is empty", "");

@@ -11,10 +11,10 @@ fn the_next_iteration_reads_what_is_added_while_a_loop_runs() {
     assert!(!world.prompt(1).contains(HEADING));
     world.wt(&["context", "add", "mind the gap"]).exit(0).stdout("added; the next iteration reads it\n").stderr("");
     world.wt(&["context", "add", "and the door"]).exit(0);
-    world.wt(&["context", "show"]).exit(0).stdout("mind the gap\nand the door\n").stderr("");
+    world.wt(&["context", "show"]).exit(0).stdout("mind the gap\n\nand the door\n").stderr("");
     world.let_go(1);
     let second = world.prompt(2);
-    assert!(second.contains(&format!("{HEADING}mind the gap\nand the door\n")), "{second}");
+    assert!(second.contains(&format!("{HEADING}mind the gap\n\nand the door\n")), "{second}");
     world.wt(&["context", "clear"]).exit(0).stdout("the context is cleared\n");
     world.let_go(2);
     assert!(!world.prompt(3).contains(HEADING));
@@ -48,6 +48,6 @@ fn a_change_has_a_context_of_its_own() {
     // While a loop works on a change, the context of the worktree is that change's.
     world.wt(&["context", "add", "and more"]).exit(0);
     world.let_go(1);
-    assert!(world.prompt(2).contains(&format!("{HEADING}of the login\nand more\n")));
+    assert!(world.prompt(2).contains(&format!("{HEADING}of the login\n\nand more\n")));
     assert_eq!(world.read(".claude/ralph-context.md"), "loose\n");
 }

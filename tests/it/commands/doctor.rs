@@ -75,7 +75,7 @@ fn without_git_no_loop_could_run() {
 
 #[test]
 fn each_problem_has_its_mend() {
-    let world = World::with_agent(agents::SLEEPS);
+    let world = World::with_agent("echo 1\n");
     world.write(".wt-loop.toml", "mox = 3\n");
     assert_eq!(health(&findings(&world, 1), "settings"), "bad");
     world.write(".wt-loop.toml", "");
@@ -89,6 +89,7 @@ fn each_problem_has_its_mend() {
     world.git(&world.root, &["rm", "-q", "--cached", ".claude/loop-state.json"]);
     std::fs::remove_file(world.root.join(".claude/loop-state.json")).unwrap();
 
+    world.agent("claude", agents::SLEEPS);
     let running = world.spawn(&["run", "sleep"]);
     wait_until("the agent", || !world.processes_like("sleep 1000").is_empty());
     running.signal(Signal::SIGKILL);

@@ -83,7 +83,7 @@ fn it_ends_nothing_while_tasks_are_open() {
     world
         .wt(&["run", "task"])
         .exit(0)
-        .stderr_has("wt-loop: completion rejected by the tasks gate: 1 of 2 tasks are not complete:");
+        .stderr_has("wt-loop: completion rejected by the tasks gate: 1 of 2 tasks are not complete\n");
     let second = world.prompt(2);
     assert!(second.contains("## Validation Failure (completion rejected)"), "{second}");
     assert!(second.contains("1 of 2 tasks are not complete:\n- open (pending)"), "{second}");

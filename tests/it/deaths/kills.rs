@@ -67,8 +67,11 @@ fn a_new_loop_waits_for_the_guard_that_still_cleans_up() {
 
 #[test]
 fn a_killed_guard_takes_its_agent_along_and_the_loop_sweeps_the_rest() {
-    let world = World::with_agent(&format!("[ $WT_LOOP_RUN_ITERATION = 1 ] || exit 0\n{WITH_FAMILY}"));
+    // One of them does not listen to the loop's TERM.
+    let stubborn = "setsid sh -c 'trap \"\" TERM; touch \"$TMPDIR/stubborn\"; while :; do sleep 0.05; done' &\n";
+    let world = World::with_agent(&format!("[ $WT_LOOP_RUN_ITERATION = 1 ] || exit 0\n{stubborn}{WITH_FAMILY}"));
     let (running, cast) = with_family(&world);
+    wait_until("the stubborn one", || world.base().join("tmp/stubborn").exists());
     kill_9(cast.guard);
     running.wait().exit(3).stderr_has("the agent's guard was killed");
     assert_eq!(world.processes(), []);

@@ -72,14 +72,17 @@ fn endless_lines_and_endless_output_need_little_memory() {
 
 #[test]
 fn every_byte_arrives_in_the_log_and_on_the_other_side_of_a_pipe() {
-    let world = World::with_agent("cat > /dev/null\ncat \"$TMPDIR/bytes\"\ncat \"$TMPDIR/more\" >&2\n");
+    let world = World::with_agent(
+        "cat > /dev/null\ncase $WT_LOOP_RUN_ITERATION in\n1) cat \"$TMPDIR/bytes\" ;;\n*) cat \"$TMPDIR/more\" >&2 ;;\nesac\n",
+    );
     // Every byte, every pair with an escape, and text that is no UTF-8, cut anywhere.
     let bytes: Vec<u8> = (0..=255u8).flat_map(|byte| [byte, 0x1b, byte, 0xf0, 0x9f]).cycle().take(300_007).collect();
     let more: Vec<u8> = b"\xff\xfe no text \xc3(\x00)".repeat(1000);
     fs::write(world.base().join("tmp/bytes"), &bytes).unwrap();
     fs::write(world.base().join("tmp/more"), &more).unwrap();
     let mut command = world.command(world.program());
-    let output = command.args(["run", "x", "--max", "1"]).stderr(Stdio::null()).output().unwrap();
+    let output =
+        command.args(["run", "x", "--max", "2", "--stall-threshold", "0"]).stderr(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let log = fs::read(world.root.join(".claude/ralph-loop.log")).unwrap();
     let has = |text: &[u8], part: &[u8]| memchr::memmem::find(text, part).is_some();

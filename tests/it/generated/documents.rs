@@ -63,8 +63,8 @@ fn typed(arg: &Arg) -> String {
     let short = arg.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
     let long = arg.get_long().unwrap_or_default();
     let aliases = arg.get_visible_aliases().unwrap_or_default();
-    let others: String = aliases.iter().map(|alias| format!(", `--{alias}`")).collect();
-    format!("`{short}--{long}{value}`{others}")
+    let names = std::iter::once(format!("`{short}--{long}{value}`"));
+    names.chain(aliases.iter().map(|alias| format!("`--{alias}`"))).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn commands_in(document: &str) -> Vec<String> {
             (None, Some("sh")) => found.extend(line.starts_with("wt-loop ").then_some(line)),
             (None, Some(_)) => found.extend(line.strip_prefix("$ ").filter(|line| line.starts_with("wt-loop "))),
             (None, None) => {
-                found.extend(line.split('`').skip(1).step_by(2).filter(|piece| piece.starts_with("wt-loop ")))
+                found.extend(line.split('`').skip(1).step_by(2).filter(|piece| piece.starts_with("wt-loop ")));
             }
         }
     }
@@ -264,14 +264,13 @@ fn shell_words(line: &str) -> Vec<String> {
     for c in line.chars() {
         match (c, quote) {
             (c, Some(open)) if c == open => quote = None,
-            (c, Some(_)) => word.get_or_insert_default().push(c),
             ('"' | '\'', None) => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
             ('|' | '>' | '&' | ';' | '#', None) if word.is_none() => break,
             (' ', None) => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
+            (c, _) => word.get_or_insert_default().push(c),
         }
     }
     words.extend(word);

@@ -91,7 +91,7 @@ fn zsh_completes() {
         let args = ["-f", driver.to_str().unwrap(), setup.to_str().unwrap(), completions.to_str().unwrap(), &line];
         let said = run_with(&world, &["zsh", "expr"], &zsh, &args).exit(0).stdout;
         let matches = said.lines().filter_map(|line| line.trim_end().split_once("MATCH:"));
-        matches.map(|(_, word)| format!("{word}\n")).collect()
+        matches.map(|(_, word)| word).collect::<Vec<_>>().join("\n")
     });
 }
 

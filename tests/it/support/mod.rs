@@ -4,6 +4,7 @@
 //! started in it and still lives is killed. Tests wait on conditions with a deadline, never for a time to be right.
 
 pub mod cast;
+mod claims;
 mod loops;
 mod output;
 mod processes;
@@ -13,6 +14,7 @@ mod tmux;
 mod world;
 
 pub use cast::Cast;
+pub use claims::{CHANGE, PROMISES, REJECTED, SILENT, assert_has};
 pub use loops::{HOLDS, pid_in};
 pub use output::Output;
 pub use processes::{Process, Running, is_alive};

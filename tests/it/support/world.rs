@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::{Output, Process, Running, wait_for};
 
 /// Tools that scripted agents and tests may use; nothing else of the machine is on PATH.
-const TOOLS: [&str; 44] = [
+const TOOLS: [&str; 45] = [
     "git", "sh", "bash", "env", "cat", "sleep", "echo", "rm", "mv", "cp", "ls", "touch", "mkdir", "sed", "grep",
     "head", "tail", "tr", "wc", "date", "kill", "setsid", "nohup", "true", "false", "printf", "dd", "yes", "chmod",
     "ln", "readlink", "tmux", "python3", "jq", "stty", "id", "ps", "mktemp", "dirname", "basename", "timeout", "seq",
-    "setpriv", "chown",
+    "setpriv", "chown", "mkfifo",
 ];
 
 /// A repository `shop` with a worktree `feat-x` beside it.

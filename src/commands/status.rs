@@ -81,7 +81,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         let tasks = tasks.map(|tasks| TaskCount { done: tasks.done(), total: tasks.total() });
         term::answer(&json(&view, tasks, process)?)?;
     } else {
-        term::answer(&shown(&view, tasks.as_ref(), process))?;
+        let budget = spec.as_ref().map_or((None, None), |spec| (spec.budget_tokens.number(), spec.budget_usd));
+        term::answer(&shown(&view, tasks.as_ref(), process, budget))?;
     }
     Ok(Exit::Done)
 }
@@ -117,7 +118,17 @@ fn json(view: &View, tasks: Option<TaskCount>, process: Option<(i32, Usage)>) ->
     Ok(format!("{text}\n"))
 }
 
-fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>) -> String {
+/// What was spent, and what of.
+fn against(spent: String, budget: Option<String>) -> String {
+    match budget {
+        Some(budget) => format!("{spent} of {budget}"),
+        None => spent,
+    }
+}
+
+type Budget = (Option<u64>, Option<f64>);
+
+fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>, budget: Budget) -> String {
     let (state, now, glyphs) = (view.truth(), Timestamp::now(), term::glyphs());
     let label = state.label.as_ref().map(|label| format!(" ({})", plain(label))).unwrap_or_default();
     let name = paint(BOLD, &plain(&state.worktree_name));
@@ -157,7 +168,13 @@ fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>) -> S
         fact("ended", report::time(ended, now));
     }
     fact("elapsed", human::duration(elapsed(&state, now)));
-    fact("tokens", human::count(state.total_tokens));
+    fact("tokens", against(human::count(state.total_tokens), budget.0.map(human::count)));
+    if state.total_cost_usd > 0.0 || budget.1.is_some() {
+        fact("cost", against(format!("${:.2}", state.total_cost_usd), budget.1.map(|most| format!("${most:.2}"))));
+    }
+    if let Some(until) = &state.waiting_until {
+        fact("waiting", format!("for a usage limit until {}", report::time(until, now)));
+    }
     if let Some((pid, usage)) = process {
         let used = format!("{}, {} CPU", human::bytes(usage.memory), human::duration(usage.cpu));
         fact("process", format!("pid {pid}, {} in its tree, {used}", usage.processes));

@@ -3,6 +3,7 @@
 //! What clap does not know stands once in [`mod@text`] and goes to the pages and to `--help`. The pages are clean under
 //! `mandoc -T lint -W style`.
 
+mod agents;
 pub mod text;
 
 use clap::{Arg, Command};
@@ -22,7 +23,7 @@ const WIDTH: usize = 80;
 pub fn pages() -> Vec<String> {
     let tree = crate::cli::command();
     let subs = tree.get_subcommands().filter(|sub| !sub.is_hide_set()).map(|sub| sub.get_name().to_owned());
-    std::iter::once("wt-loop".to_owned()).chain(subs).collect()
+    std::iter::once("wt-loop".to_owned()).chain(subs).chain([agents::NAME.to_owned()]).collect()
 }
 
 /// The examples of a page for `--help`.
@@ -34,12 +35,31 @@ pub fn examples_help(name: &str) -> Option<String> {
 /// One manual page; `None` for a name that has none.
 pub fn page(name: &str) -> Option<String> {
     let name = name.strip_prefix("wt-loop-").unwrap_or(name);
+    if name == agents::NAME {
+        return agents_page().ok();
+    }
     let mut tree = crate::cli::command();
     tree.build();
     let command = if name == "wt-loop" { &tree } else { tree.find_subcommand(name)? };
     let mut out = Vec::new();
     render(command, text(name)?, &mut out).ok()?;
     Some(tidy(&String::from_utf8_lossy(&out)))
+}
+
+/// The page of the agents, which belongs to no command.
+fn agents_page() -> std::io::Result<String> {
+    let title = title(agents::NAME);
+    let version = format!("wt-loop {}", env!("CARGO_PKG_VERSION"));
+    let named = Command::new("wt-loop").display_name(&title).about("how each agent is driven by wt-loop");
+    let man = Man::new(named).title(title.to_uppercase()).date(DATE).source(version).manual("User Commands");
+    let mut out = Vec::new();
+    man.render_title(&mut out)?;
+    man.render_name_section(&mut out)?;
+    let mut roff = Roff::new();
+    agents::body(&mut roff);
+    see_also(&mut roff, agents::NAME);
+    roff.to_writer(&mut out)?;
+    Ok(tidy(&String::from_utf8_lossy(&out)))
 }
 
 fn text(name: &str) -> Option<&'static Text> {
@@ -176,7 +196,8 @@ fn exits(of: Exits) -> Vec<(String, &'static str)> {
 
 fn see_also(roff: &mut Roff, name: &str) {
     roff.control("SH", ["SEE ALSO"]);
-    let others: Vec<String> = PAGES.iter().filter(|page| page.name != name).map(|page| page_name(page.name)).collect();
+    let names = PAGES.iter().map(|page| page.name).chain([agents::NAME]);
+    let others: Vec<String> = names.filter(|page| *page != name).map(page_name).collect();
     roff.text([roman(others.join(", "))]);
 }
 
@@ -237,8 +258,10 @@ mod tests {
 
     #[test]
     fn every_subcommand_has_a_page_with_examples() {
-        assert_eq!(pages(), PAGES.each_ref().map(|page| page.name));
-        for name in pages() {
+        let names = pages();
+        assert_eq!(names[..PAGES.len()], PAGES.each_ref().map(|page| page.name));
+        assert!(page(agents::NAME).unwrap().contains("cursor\\-agent"));
+        for name in names[..PAGES.len()].iter().cloned() {
             let page = page(&name).unwrap();
             for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "FILES", "ENVIRONMENT", "EXIT STATUS"] {
                 assert!(

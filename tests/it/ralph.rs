@@ -1,6 +1,7 @@
 //! `wt-loop ralph` beyond the scenarios of its documents: where a change lives, what an agent is told, what is written down.
 
 mod agents;
+mod contexts;
 mod failures;
 mod files_changed;
 mod histories;

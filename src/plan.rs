@@ -100,8 +100,8 @@ fn module_id(
     }
 }
 
-/// File first, then what was typed.
-fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
+/// The task from a file, from the command line, or from both: file first, then what was typed.
+pub fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
     if typed.is_some_and(|typed| typed.trim().is_empty()) {
         return Err(empty_task());
     }

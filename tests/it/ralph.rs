@@ -6,6 +6,7 @@ mod failures;
 mod files_changed;
 mod histories;
 mod layouts;
+mod modules;
 mod prompt_files;
 mod prompts;
 mod proposals;

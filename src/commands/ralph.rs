@@ -50,7 +50,7 @@ pub struct Args {
     pub status: bool,
 
     /// Add to what every iteration on the change is told, and run nothing
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["prompt", "clear_context"])]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["prompt", "clear_context"], allow_hyphen_values = true, value_parser = text)]
     pub add_context: Option<String>,
 
     /// Forget what was added, and run nothing
@@ -233,6 +233,12 @@ impl Here<'_> {
         }
         Ok(Exit::Done)
     }
+}
+
+/// A text may be an item of a list, `- so`; a word that looks like an option means that the text was forgotten.
+fn text(typed: &str) -> Result<String, String> {
+    let is_option = typed.starts_with('-') && !typed.contains(char::is_whitespace);
+    if is_option { Err(format!("a text is missing before {typed}")) } else { Ok(typed.to_owned()) }
 }
 
 fn ask(changes: Vec<Change>) -> Result<Option<Change>> {

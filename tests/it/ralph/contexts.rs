@@ -80,6 +80,15 @@ fn empty_and_homeless_additions_are_refused() {
 }
 
 #[test]
+fn an_item_of_a_list_can_be_added() {
+    let world = ito(&["001-01_x"], SAYS_DONE);
+    world.wt(&["ralph", "--add-context", "- mind the gap", "--change", "001"]).exit(0);
+    assert_eq!(world.read(FILE), "- mind the gap\n");
+    world.wt(&["ralph", "--add-context", "--change", "001"]).exit(2).stderr_has("a text is missing before --change");
+    assert_eq!(world.read(FILE), "- mind the gap\n");
+}
+
+#[test]
 fn clearing_where_there_is_nothing_is_no_error() {
     let world = ito(&["001-01_x"], SAYS_DONE);
     world.wt(&["ralph", "--clear-context", "--change", "001"]).exit(0).stdout("the context of 001-01_x is cleared\n");

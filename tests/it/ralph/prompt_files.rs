@@ -71,7 +71,7 @@ fn a_file_that_is_none_is_told() {
         ("folder", 1, "wt-loop: cannot read the prompt file folder: is a directory\n"),
         ("empty", 2, "wt-loop: the prompt file empty is empty\n"),
         ("blank", 2, "wt-loop: the prompt file blank is empty\n"),
-        ("-", 2, "wt-loop: the prompt file - is empty\n"),
+        ("-", 2, "wt-loop: there is no prompt on standard input\n"),
     ] {
         world.wt(&["ralph", "--no-change", "--prompt-file", name]).exit(code).stdout("").stderr_has(told);
         world.wt(&["ralph", "go", "--no-change", "--prompt-file", name]).exit(code).stderr_has(told);

@@ -166,11 +166,16 @@ impl Streaming {
 /// What holds when nobody says anything.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults {
-    harness: &'static str,
-    max: Limit,
-    done: Option<Done>,
-    stall_threshold: Limit,
-    iteration_timeout: Option<Duration>,
+    /// The agent.
+    pub harness: &'static str,
+    /// The most iterations.
+    pub max: Limit,
+    /// What ends it well, where it does not follow tasks.md.
+    pub done: Option<Done>,
+    /// Iterations without progress that end it.
+    pub stall_threshold: Limit,
+    /// How long an iteration may take.
+    pub iteration_timeout: Option<Duration>,
 }
 
 /// The defaults of `ralph`: nothing ends it but a promise.

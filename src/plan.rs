@@ -104,8 +104,8 @@ fn module_id(
     }
 }
 
-/// File first, then what was typed.
-fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
+/// The task from a file, from the command line, or from both: file first, then what was typed.
+pub fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
     if typed.is_some_and(|typed| typed.trim().is_empty()) {
         return Err(empty_task());
     }
@@ -125,11 +125,13 @@ fn prompt_file(name: &str) -> Result<String> {
         bytes = fs::read(name).doing("read the prompt file", Path::new(name))?;
     }
     let text = rawtext::from_bytes(&bytes);
-    if text.trim().is_empty() {
-        return Err(Error::usage(format!("the prompt file {name} is empty"))
-            .hint(format!("write what is to be done into {name}, or: wt-loop start \"what is to be done\"")));
+    match (text.trim().is_empty(), name) {
+        (false, _) => Ok(text),
+        (true, "-") => Err(Error::usage("there is no prompt on standard input")
+            .hint("echo \"what is to be done\" | wt-loop ralph --prompt-file -")),
+        (true, _) => Err(Error::usage(format!("the prompt file {name} is empty"))
+            .hint(format!("write what is to be done into {name}, or: wt-loop start \"what is to be done\""))),
     }
-    Ok(text)
 }
 
 fn tasks_file(worktree: &Worktree, layout: &'static Layout, change_id: Option<&str>) -> Result<TasksFile> {

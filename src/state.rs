@@ -214,7 +214,7 @@ pub struct State {
     #[serde(deserialize_with = "or_default")]
     pub current_iteration: u64,
     /// The configured maximum; 0 is unlimited.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(default = "max_of_start", deserialize_with = "or_default")]
     pub max_iterations: u64,
     /// Before this many iterations no claim of completion counts.
     #[serde(default = "one")]
@@ -225,10 +225,10 @@ pub struct State {
     /// The promise that counts, or null where none does.
     pub completion_promise: Option<String>,
     /// Iterations in a row without progress that end the loop; 0 is off.
-    #[serde(deserialize_with = "or_default")]
+    #[serde(default = "stall_of_start", deserialize_with = "or_default")]
     pub stall_threshold: u64,
     /// Minutes an iteration may take; 0 is off.
-    #[serde(deserialize_with = "or_default", serialize_with = "whole_where_it_is")]
+    #[serde(default = "minutes_of_start", deserialize_with = "or_default", serialize_with = "whole_where_it_is")]
     pub iteration_timeout_min: f64,
     /// The agent.
     #[serde(deserialize_with = "or_default")]
@@ -353,6 +353,19 @@ fn whole_where_it_is<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Erro
     }
 }
 
+/// Where a file says nothing of a limit, it is the one that `start` would set.
+fn max_of_start() -> u64 {
+    crate::config::START.max.into()
+}
+
+fn stall_of_start() -> u64 {
+    crate::config::START.stall_threshold.into()
+}
+
+fn minutes_of_start() -> f64 {
+    crate::config::START.iteration_timeout.map_or(0.0, |span| span.as_secs_f64() / 60.0)
+}
+
 const fn one() -> u64 {
     1
 }
@@ -377,6 +390,7 @@ mod tests {
             "token_budget":{"deep":[1,2]},"iterations":[{"n":1,"started":"2026-01-02T03:04:05+01:00","resumed":true}]}"#;
         let mut state = read(text);
         assert_eq!((state.status, state.total_tokens, state.min_iterations), (Status::Running, 0, 1));
+        assert_eq!((state.max_iterations, state.stall_threshold), (10, 2), "what is missing is what start would set");
         let again = read(std::str::from_utf8(&state.to_bytes().unwrap()).unwrap());
         assert_eq!(again, state);
         assert_eq!(again.other["token_budget"]["deep"][1], 2);

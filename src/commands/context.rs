@@ -1,12 +1,16 @@
 //! `wt-loop context add|show|clear`: what every iteration is told beside its task, reloaded each time.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 
 use super::Context;
 use crate::context;
+use crate::environment::Environment;
 use crate::error::{Exit, Result};
 use crate::layout::Layout;
 use crate::material;
+use crate::registry::Registry;
 use crate::target;
 use crate::term;
 use crate::view::View;
@@ -58,7 +62,7 @@ pub struct Of {
 pub fn run(args: &Args, from: &Context) -> Result<Exit> {
     let worktree = Worktree::find(&from.cwd)?;
     let path = match &args.action {
-        Action::Add { of, .. } | Action::Show { of } | Action::Clear { of } => file(&worktree, of)?,
+        Action::Add { of, .. } | Action::Show { of } | Action::Clear { of } => file(&worktree, &from.env, of)?,
     };
     match &args.action {
         Action::Show { .. } => match context::show(&path)? {
@@ -77,11 +81,17 @@ pub fn run(args: &Args, from: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn file(worktree: &Worktree, of: &Of) -> Result<std::path::PathBuf> {
+fn file(worktree: &Worktree, env: &Environment, of: &Of) -> Result<PathBuf> {
     let layout = Layout::detect(&worktree.root);
-    let change_id = match &of.change {
-        Some(name) => Some(target::change(worktree, layout, name)?.id),
-        None => View::of(worktree)?.filter(View::is_active).and_then(|view| view.state.change_id),
+    if let Some(name) = &of.change {
+        let change = target::change(worktree, layout, name)?;
+        return Ok(material::context_file(worktree, layout, Some(&change.id)));
+    }
+    let Some(running) = View::of(worktree)?.filter(View::is_active) else {
+        return Ok(material::context_file(worktree, layout, None));
     };
-    Ok(material::context_file(worktree, layout, change_id.as_deref()))
+    // A loop that was called by the name of ito or spool need not use the layout that one would find here.
+    let record = Registry::of(env).load(&worktree.root).filter(|record| record.loop_id == running.state.loop_id);
+    let layout = record.map_or(layout, |record| record.spec.layout());
+    Ok(material::context_file(worktree, layout, running.state.change_id.as_deref()))
 }

@@ -50,7 +50,7 @@ pub struct Args {
     pub status: bool,
 
     /// Add to what every iteration on the change is told, and run nothing
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["prompt", "clear_context"])]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["prompt", "clear_context"], allow_hyphen_values = true, value_parser = text)]
     pub add_context: Option<String>,
 
     /// Forget what was added, and run nothing
@@ -85,9 +85,12 @@ pub fn run(args: &Args, from: &Context) -> Result<Exit> {
     if args.add_context.is_some() || args.clear_context {
         return here.change_context();
     }
-    match here.aim()? {
-        Aim::One(change) => here.run_one(change.as_ref()),
-        Aim::Each(changes) => here.run_each(changes),
+    let aim = here.aim()?;
+    // Once for all loops: standard input can be read only once.
+    let task = plan::whole_task(args.prompt.as_deref(), args.work.prompt_file.as_deref())?;
+    match aim {
+        Aim::One(change) => here.run_one(change.as_ref(), &task),
+        Aim::Each(changes) => here.run_each(changes, &task),
     }
 }
 
@@ -136,20 +139,20 @@ impl Here<'_> {
         wanted.map(|id| target::change(&self.worktree, self.layout, id)).collect()
     }
 
-    fn plan(&self, change: Option<&Change>) -> Result<plan::Plan> {
+    fn plan(&self, change: Option<&Change>, task: &str) -> Result<plan::Plan> {
         let typed = Typed {
-            task: self.args.prompt.as_deref(),
+            task: Some(task).filter(|task| !task.is_empty()),
             change_id: change.map(|change| change.id.clone()),
             layout: Some(self.layout),
-            work: WorkOptions { module: None, ..self.args.work.clone() },
+            work: WorkOptions { prompt_file: None, ..self.args.work.clone() },
             options: self.args.options.clone(),
             launch: LaunchOptions::default(),
         };
         plan::plan(&self.worktree, &self.from.env, typed, self.defaults)
     }
 
-    fn run_one(&self, change: Option<&Change>) -> Result<Exit> {
-        let plan = self.plan(change)?;
+    fn run_one(&self, change: Option<&Change>, task: &str) -> Result<Exit> {
+        let plan = self.plan(change, task)?;
         if self.args.work.dry_run {
             term::answer(&plan::dry_run(&self.worktree, &plan, &State::default())?)?;
             return Ok(Exit::Done);
@@ -158,21 +161,28 @@ impl Here<'_> {
     }
 
     /// Goes on after a change that did not end done, but not after a person's stop; the first code that was not 0 is ours.
-    fn run_each(&self, changes: Vec<Change>) -> Result<Exit> {
+    fn run_each(&self, changes: Vec<Change>, task: &str) -> Result<Exit> {
         if self.args.work.dry_run {
-            return changes.into_iter().try_fold(Exit::Done, |_, change| self.run_one(Some(&change)));
+            return changes.into_iter().try_fold(Exit::Done, |_, change| self.run_one(Some(&change), task));
         }
         let signals = Signals::install()?;
         let (mut summary, mut worst) = (summary_table(), Exit::Done);
         for change in changes {
-            let plan = self.plan(Some(&change))?;
-            let outcome = foreground::run(&self.worktree, &self.from.env, plan.spec, &signals);
-            let exit = outcome.unwrap_or_else(|error| {
-                term::error(&error);
-                error.exit()
-            });
-            let view = View::of(&self.worktree).ok().flatten();
-            let (status, count) = view.map_or(("-", 0), |view| (view.status().word(), view.state.iterations.len()));
+            let earlier = self.last_loop();
+            let plan = self.plan(Some(&change), task);
+            let exit = match plan.and_then(|plan| foreground::run(&self.worktree, &self.from.env, plan.spec, &signals))
+            {
+                Ok(exit) => exit,
+                // What was typed wrong is as wrong for the others.
+                Err(error) if error.exit() == Exit::Usage => return Err(error),
+                Err(error) => {
+                    term::error(&error);
+                    error.exit()
+                }
+            };
+            let is_new = |view: &View| earlier.as_ref().is_none_or(|one| one.state.loop_id != view.state.loop_id);
+            let own = self.last_loop().filter(is_new);
+            let (status, count) = own.map_or(("-", 0), |view| (view.status().word(), view.state.iterations.len()));
             summary.row([
                 Cell::from(change.id),
                 Cell::from(status),
@@ -186,6 +196,10 @@ impl Here<'_> {
         }
         term::answer(&summary.render(term::width(), Colour::Always))?;
         Ok(worst)
+    }
+
+    fn last_loop(&self) -> Option<View> {
+        View::of(&self.worktree).ok().flatten()
     }
 
     fn status(&self) -> Result<Exit> {
@@ -219,6 +233,12 @@ impl Here<'_> {
         }
         Ok(Exit::Done)
     }
+}
+
+/// A text may be an item of a list, `- so`; a word that looks like an option means that the text was forgotten.
+fn text(typed: &str) -> Result<String, String> {
+    let is_option = typed.starts_with('-') && !typed.contains(char::is_whitespace);
+    if is_option { Err(format!("a text is missing before {typed}")) } else { Ok(typed.to_owned()) }
 }
 
 fn ask(changes: Vec<Change>) -> Result<Option<Change>> {

@@ -8,7 +8,6 @@ use crate::support::{PROMISES, World, assert_has, wait_until};
 #[test]
 fn they_run_in_a_shell_at_the_root_with_standard_input_closed() {
     let world = World::validated_by(&["cat && echo from $PWD | grep -q feat-x && test -f README && exit 5"]);
-    world.wt_in(&world.root.join(".."), &["status"]).exit(1);
     world.wt(&ralph(&["--max", "1"])).exit(3);
     assert_eq!(world.iteration(1)["validation"]["exit_code"], 5);
 }
@@ -21,7 +20,7 @@ fn one_that_takes_too_long_is_killed_with_its_whole_tree() {
         "sleep 1001 &\n(setsid sleep 1002 &)\nsetsid nohup sh -c 'sleep 1003 & wait' > /dev/null 2>&1 &\n\
          sh -c 'setsid sh -c \"sleep 1004; :\" & sleep 1005; :'\n",
     );
-    let running = world.spawn(&ralph(&["--max", "1", "--validation-timeout", "2s"]));
+    let running = world.spawn(&ralph(&["--max", "1", "--validation-timeout", "5s"]));
     wait_until("the tree stands", || (1001..=1005).all(|n| !world.processes_like(&format!("sleep {n}")).is_empty()));
     running.wait().exit(3);
     assert_eq!(world.processes(), [], "everything is gone when the loop is");
@@ -119,8 +118,9 @@ fn skip_validation_runs_nothing_and_warns() {
 #[test]
 fn the_timeout_is_per_command_and_needs_a_unit() {
     let world = World::with_agent(PROMISES);
-    world.validation(&["sleep 0.7", "sleep 0.7", "sleep 0.7"]);
-    world.wt(&ralph(&["--validation-timeout", "2s"])).exit(0);
+    world.validation(&["sleep 1.1"; 3]);
+    world.wt(&ralph(&["--validation-timeout", "3s"])).exit(0);
+    world.validation(&["true"]);
     world.wt(&ralph(&["--validation-timeout", "5"])).exit(2).stderr_has("'5' is no duration");
     world.wt(&ralph(&["--validation-timeout", "0"])).exit(0);
     assert!(world.record()["spec"]["validation_timeout"].is_null(), "0 is off");

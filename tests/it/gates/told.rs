@@ -27,7 +27,7 @@ fn gate_command_exit_code_output_and_what_must_hold() {
 fn gate_command_and_timeout() {
     let world = World::validated_by(&["check"]);
     world.check("check", "echo starting the server; exec sleep 1000");
-    world.wt(&ralph(&["--max", "2", "--validation-timeout", "1s"])).exit(3);
+    world.wt(&ralph(&["--max", "2", "--validation-timeout", "3s"])).exit(3);
     assert_has(
         &world.told(2),
         &["The project validation failed", "```\ncheck\n```", "took too long and was killed", "starting the server"],

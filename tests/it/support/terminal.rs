@@ -10,6 +10,17 @@ pub struct Terminal<'a> {
     world: &'a World,
 }
 
+impl World {
+    /// Types a command into a new terminal of 150 columns and 30 lines; its exit code is shown afterwards.
+    #[track_caller]
+    pub fn in_terminal(&self, words: &[&str]) -> Terminal<'_> {
+        let terminal = Terminal::open(self, 150, 30);
+        let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        terminal.type_line(&format!("{}; echo exit=$?", quoted.join(" ")));
+        terminal
+    }
+}
+
 impl<'a> Terminal<'a> {
     /// Opens a terminal of so many columns and lines in the worktree.
     #[track_caller]
@@ -101,6 +112,27 @@ impl<'a> Terminal<'a> {
             |screen: &str| screen.lines().rev().find_map(|line| line.strip_prefix("exit=")?.trim().parse::<i32>().ok());
         let screen = self.wait_for("the end of the call", |screen| code(screen).is_some());
         code(&screen).unwrap()
+    }
+
+    /// Waits until a text stands on the screen.
+    #[track_caller]
+    pub fn shows(&self, text: &str) -> &Self {
+        self.wait_for(text, |screen| screen.contains(text));
+        self
+    }
+
+    /// Waits until a text stands no longer on the screen.
+    #[track_caller]
+    pub fn hides(&self, text: &str) -> &Self {
+        self.wait_for(&format!("{text} to go"), |screen| !screen.contains(text));
+        self
+    }
+
+    /// Types a text without a line end.
+    #[track_caller]
+    pub fn types(&self, text: &str) -> &Self {
+        self.tmux(&["send-keys", "-t", "t", "-l", text]).exit(0);
+        self
     }
 
     #[track_caller]

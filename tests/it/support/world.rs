@@ -194,6 +194,46 @@ impl World {
         spawn(command)
     }
 
+    /// Another program of this world, in the worktree, to its end.
+    #[track_caller]
+    pub fn tool(&self, name: &str, args: &[&str]) -> Output {
+        let mut command = self.command(name);
+        command.args(args);
+        run(command)
+    }
+
+    /// The program under test by another name (`ito`, `spool`, `ralph`), through a link on PATH.
+    #[track_caller]
+    pub fn called(&self, name: &str, args: &[&str]) -> Output {
+        self.tool(self.link(name).to_str().unwrap(), args)
+    }
+
+    /// The same with something on its standard input.
+    #[track_caller]
+    pub fn called_with_input(&self, name: &str, args: &[&str], input: &[u8]) -> Output {
+        let path = self.base().join("tmp/input");
+        fs::write(&path, input).unwrap();
+        let mut command = self.command(self.link(name));
+        command.args(args).stdin(fs::File::open(path).unwrap());
+        run(command)
+    }
+
+    /// The same, running while the test goes on.
+    pub fn spawn_called(&self, name: &str, args: &[&str]) -> Running {
+        let mut command = self.command(self.link(name));
+        command.args(args);
+        spawn(command)
+    }
+
+    /// A link on PATH to the program under test.
+    pub fn link(&self, name: &str) -> PathBuf {
+        let link = self.base().join("bin").join(name);
+        if !link.is_symlink() {
+            symlink(self.program(), &link).unwrap();
+        }
+        link
+    }
+
     /// git in `cwd`; its standard output without the last line end.
     #[track_caller]
     pub fn git(&self, cwd: &Path, args: &[&str]) -> String {

@@ -94,7 +94,7 @@ pub struct Span(pub Option<Duration>);
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Loop options")]
 pub struct LoopOptions {
-    /// Which agent works: claude, codex, opencode, …, the built-in rehearsal, or one of your own (wt-loop man agents)
+    /// Which agent works, such as claude, codex or rehearsal (wt-loop man agents)
     #[arg(long, value_name = "NAME", add = crate::complete::agents())]
     pub harness: Option<String>,
 

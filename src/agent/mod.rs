@@ -24,7 +24,7 @@ mod pi;
 mod qwen;
 pub mod reader;
 #[cfg(test)]
-mod recordings;
+mod recording_tests;
 pub mod rehearsal;
 mod shape_claude;
 mod words;

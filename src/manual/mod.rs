@@ -50,7 +50,7 @@ pub fn page(name: &str) -> Option<String> {
 fn agents_page() -> std::io::Result<String> {
     let title = title(agents::NAME);
     let version = format!("wt-loop {}", env!("CARGO_PKG_VERSION"));
-    let named = Command::new("wt-loop").display_name(&title).about("how each agent is driven by wt-loop");
+    let named = crate::cli::command().display_name(&title).about("how each agent is driven by wt-loop");
     let man = Man::new(named).title(title.to_uppercase()).date(DATE).source(version).manual("User Commands");
     let mut out = Vec::new();
     man.render_title(&mut out)?;

@@ -5,6 +5,7 @@
 //! memory is the truth while the loop runs: whatever the agent does to the file is written over.
 
 pub mod brief;
+mod claim;
 pub mod decide;
 mod story;
 mod watch;
@@ -30,6 +31,8 @@ use crate::state::{ExitReason, Iteration, LeftRunning, State, Status, now_text};
 use crate::term::stage::{Live, Stage};
 use crate::term::title::Title;
 use crate::worktree::{Changes, Snapshot, Worktree};
+use claim::claim;
+pub use claim::open_claim;
 use decide::{Claim, Completion, Ending, Facts, Next, Stop, decide, to_check};
 use watch::{Tail, Watch};
 
@@ -451,27 +454,6 @@ fn chronicle(worktree: &Worktree, spec: &LoopSpec, told: usize) -> Result<Option
         }
         opened => opened.doing("read", &path).map(Some),
     }
-}
-
-/// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
-fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, ended: ExitReason) -> Option<Claim> {
-    let by_tasks = spec.done == Done::Tasks && ended != ExitReason::Interrupted;
-    // A tasks.md that the agent made unreadable claims nothing.
-    let found = if by_tasks { material::tasks(worktree, spec).ok().flatten() } else { None };
-    if found.is_some_and(|found| found.tasks.all_closed()) {
-        return Some(Claim::Tasks);
-    }
-    promised.then_some(Claim::Promise)
-}
-
-/// The claim of the last iteration, where a stop or a crash came before the gates had spoken.
-pub fn open_claim(worktree: &Worktree, spec: &LoopSpec, state: &State) -> Option<(Facts, Claim)> {
-    let last = state.iterations.last().filter(|last| !last.done_check && last.validation.is_none())?;
-    let (n, ended) = (last.n, last.exit_reason?);
-    let promised = last.promise_found && ended == ExitReason::Completed;
-    let completion = Completion::Claimed(claim(worktree, spec, promised, ended)?);
-    let facts = Facts { n, ended, stop: None, completion, failures: 0, idle: 0, elapsed: Duration::ZERO };
-    to_check(&facts, spec).map(|claim| (facts, claim))
 }
 
 fn reason_of(ended: &Ended) -> ExitReason {

@@ -40,7 +40,7 @@
 
 mod checkbox;
 #[cfg(test)]
-mod corpus;
+mod corpus_tests;
 mod edit;
 mod find;
 mod heading;

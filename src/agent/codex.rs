@@ -19,9 +19,9 @@ pub const AGENT: Agent = Agent {
         let session: Vec<_> = wish.session.map(std::ffi::OsString::from).into_iter().collect();
         let options =
             words(&["--json"], [wish.model("-m"), wish.approve(&["--dangerously-bypass-approvals-and-sandbox"])]);
-        [words(&["exec"], [words(resume, []), options]), session, vec!["-".into()]].concat()
+        [words(&["exec"], [words(resume, []), options]), session].concat()
     },
-    prompt: Prompt::Stdin,
+    prompt: Prompt::StdinAnd("-"),
     output: Output::Json(|| Box::new(Codex)),
     session: Session::ById,
     cumulative: Cumulative::All,

@@ -318,7 +318,7 @@ impl Agent {
         let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let prompt = match self.prompt {
             Prompt::Stdin => "< PROMPT".to_owned(),
-            Prompt::StdinAnd(word) => format!("'{word}' < PROMPT"),
+            Prompt::StdinAnd(word) => format!("{} < PROMPT", crate::plan::shell_word(word)),
             Prompt::Argument(words) => [words, &["PROMPT"]].concat().join(" "),
             Prompt::File(words) => [words, &["FILE"]].concat().join(" "),
         };
@@ -399,7 +399,7 @@ mod tests {
                 claude,
                 "-p --output-format stream-json --verbose --model m --dangerously-skip-permissions --resume s",
             ),
-            ("codex", "exec --json -", "exec resume --json -m m --dangerously-bypass-approvals-and-sandbox s -"),
+            ("codex", "exec --json", "exec resume --json -m m --dangerously-bypass-approvals-and-sandbox s"),
             ("opencode", "run --format json", "run --format json -m m --auto -s s"),
             ("gemini", "--skip-trust -o stream-json", "--skip-trust -o stream-json -m m -y -r latest"),
             ("pi", "-p --mode json", "-p --mode json --model m --session s"),

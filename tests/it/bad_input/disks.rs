@@ -72,7 +72,7 @@ fn a_start_on_a_full_disk_leaves_the_earlier_loop_as_it_was() {
                   before=$(cat .claude/loop-state.json); cat /dev/zero > .claude/filler 2> /dev/null; WT run later; code=$?; \
                   [ \"$before\" = \"$(cat .claude/loop-state.json)\" ] || exit 99; WT resume --dry-run; exit $code";
     let Some(told) = mounted(&world, script) else { return };
-    told.exit(1).stderr_has("no space left on device").stdout_has("/bin/codex exec -\n").stdout_has("earlier");
+    told.exit(1).stderr_has("no space left on device").stdout_has("/bin/codex exec --json -\n").stdout_has("earlier");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn without_an_agent_no_loop_could_run() {
     world
         .wt(&["doctor"])
         .exit(1)
-        .stdout_has("none of claude, codex, opencode, gemini, pi is on PATH")
+        .stdout_has("none of claude, codex, opencode, gemini, pi, copilot, ")
         .stdout_has("try: npm ");
 }
 

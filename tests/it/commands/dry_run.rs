@@ -9,7 +9,7 @@ fn it_prints_prompt_and_command_line_and_writes_nothing_at_all() {
     let before = snapshot(&world.base());
     let args = ["the task", "--dry-run", "--max", "3", "--model", "opus", "--allow-all", "--agent-arg", "--say it's"];
     let expected = format!(
-        "{} -p --model opus --dangerously-skip-permissions '--say it'\\''s'\n\nThe prompt on its standard input:\n\n\
+        "{} -p --output-format stream-json --verbose --model opus --dangerously-skip-permissions '--say it'\\''s'\n\nThe prompt on its standard input:\n\n\
          # Iteration 1 of 3\n",
         world.beside("bin/claude").display()
     );
@@ -32,7 +32,7 @@ fn of_a_loop_to_resume_it_shows_the_next_iteration() {
     world
         .wt(&["resume", "--dry-run"])
         .exit(0)
-        .stdout_has("/claude -p -x\n")
+        .stdout_has("/claude -p --output-format stream-json --verbose -x\n")
         .stdout_has("# Iteration 2 of 10\n")
         .stdout_has("## Last Failure")
         .stdout_has("ended with exit code 7");

@@ -37,7 +37,7 @@ fn each_layer_fills_what_those_above_leave_open() {
     world.write(".wt-loop.toml", "model = \"repository\"\niteration_timeout = \"90s\"\n");
     world.wt_env(&[("WT_LOOP_LABEL", "ignored"), ("WT_LOOP_MIN", "1")], &["run", "task"]).exit(4);
     let state = world.state();
-    assert_eq!(fs::read_to_string(world.beside("args")).unwrap(), "exec - -m repository\n");
+    assert_eq!(fs::read_to_string(world.beside("args")).unwrap(), "exec --json -m repository -\n");
     assert_eq!((&state["harness"], &state["model"]), (&"codex".into(), &"repository".into()));
     assert_eq!((&state["stall_threshold"], &state["iteration_timeout_min"]), (&1.into(), &1.5.into()));
     world.wt_env(&[("WT_LOOP_HARNESS", "claude"), ("WT_LOOP_MODEL", "env")], &["run", "task"]).exit(4);
@@ -48,10 +48,13 @@ fn each_layer_fills_what_those_above_leave_open() {
 fn model_approval_and_arguments_reach_the_agent() {
     let world = World::with_agent("echo \"$@\" > ../args\n");
     for (options, args) in [
-        (&[][..], "-p\n"),
-        (&["--model", "opus"], "-p --model opus\n"),
-        (&["--yolo"], "-p --dangerously-skip-permissions\n"),
-        (&["--agent-arg", "--verbose", "--agent-arg", "a b"], "-p --verbose a b\n"),
+        (&[][..], "-p --output-format stream-json --verbose\n"),
+        (&["--model", "opus"], "-p --output-format stream-json --verbose --model opus\n"),
+        (&["--yolo"], "-p --output-format stream-json --verbose --dangerously-skip-permissions\n"),
+        (
+            &["--agent-arg", "--verbose", "--agent-arg", "a b"],
+            "-p --output-format stream-json --verbose --verbose a b\n",
+        ),
     ] {
         world.wt(&[&["run", "task", "--max", "1"], options].concat()).exit(3);
         assert_eq!(fs::read_to_string(world.beside("args")).unwrap(), args);

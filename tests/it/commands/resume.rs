@@ -97,9 +97,16 @@ fn a_failure_is_carried_into_the_prompt_and_options_into_the_loop() {
     world.agent("claude", "echo \"$@\" > ../args\ncat > ../prompt-$WT_LOOP_RUN_ITERATION\nexit 7\n");
     world.wt(&["resume"]).exit(1);
     assert!(world.prompt(2).contains("## Last Failure"));
-    assert_eq!(fs::read_to_string(world.beside("args")).unwrap(), "-p --model opus -x\n");
+    assert_eq!(
+        fs::read_to_string(world.beside("args")).unwrap(),
+        "-p --output-format stream-json --verbose --model opus -x\n"
+    );
     world.wt(&["resume", "--fail-fast=false", "--error-threshold", "1", "--model", "haiku"]).exit(3);
-    assert_eq!(fs::read_to_string(world.beside("args")).unwrap(), "-p --model haiku -x\n", "what is typed now wins");
+    assert_eq!(
+        fs::read_to_string(world.beside("args")).unwrap(),
+        "-p --output-format stream-json --verbose --model haiku -x\n",
+        "what is typed now wins"
+    );
 }
 
 #[test]
@@ -158,7 +165,7 @@ fn a_state_that_names_an_agent_decides_nothing() {
         state["loop_id"] = id;
         world.write(".claude/loop-state.json", &state.to_string());
         world.wt(&["resume"]).exit(4);
-        assert_eq!(fs::read_to_string(world.beside("args")).unwrap(), "-p\n");
+        assert_eq!(fs::read_to_string(world.beside("args")).unwrap(), "-p --output-format stream-json --verbose\n");
     }
     assert!(!world.beside("codex-ran").exists());
 }

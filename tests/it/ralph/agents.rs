@@ -16,7 +16,7 @@ fn ralph_has_several_names() {
     }
     let calls = world.calls();
     assert_eq!(calls.len(), 4);
-    assert_eq!(calls[0].line, "claude -p");
+    assert_eq!(calls[0].line, "claude -p --output-format stream-json --verbose");
     assert!(calls.iter().all(|call| *call == calls[0]), "all the same");
 }
 
@@ -55,7 +55,8 @@ fn an_agent_that_is_not_installed_is_named_with_those_that_are() {
 fn an_unknown_agent_is_wrong_usage_with_the_nearest_name() {
     let world = World::with_agent(SAYS_DONE);
     world.wt(&["ralph", "go", "--no-change", "--harness", "opencdoe"]).exit(2).stderr(
-        "wt-loop: no agent called 'opencdoe'; known: claude, codex, opencode, gemini, pi, rehearsal\n\
+        "wt-loop: no agent called 'opencdoe'; known: claude, codex, opencode, gemini, pi, copilot, qwen, kilo, droid, \
+         cline, grok, kimi, amp, cursor-agent, aider, rehearsal\n\
          hint: did you mean --harness opencode?\n",
     );
 }
@@ -64,11 +65,11 @@ fn an_unknown_agent_is_wrong_usage_with_the_nearest_name() {
 fn model_approval_and_own_arguments_reach_every_agent() {
     let world = World::new();
     let agents = [
-        ("claude", "claude -p --model m --dangerously-skip-permissions --x"),
-        ("codex", "codex exec - -m m --dangerously-bypass-approvals-and-sandbox --x"),
-        ("opencode", "opencode run -m m --auto --x"),
-        ("gemini", "gemini --skip-trust -m m -y --x"),
-        ("pi", "pi -p --model m --x"),
+        ("claude", "claude -p --output-format stream-json --verbose --model m --dangerously-skip-permissions --x"),
+        ("codex", "codex exec --json -m m --dangerously-bypass-approvals-and-sandbox --x -"),
+        ("opencode", "opencode run --format json -m m --auto --x"),
+        ("gemini", "gemini --skip-trust -o stream-json -m m -y --x"),
+        ("pi", "pi -p --mode json --model m --x"),
     ];
     for (name, _) in agents {
         world.scribe(name, SAYS_DONE);
@@ -87,7 +88,16 @@ fn nothing_is_approved_unless_asked_for() {
         world.wt(&["ralph", "go", "--no-change", "--harness", name]).exit(0);
     }
     let lines: Vec<String> = world.calls().into_iter().map(|call| call.line).collect();
-    assert_eq!(lines, ["claude -p", "codex exec -", "opencode run", "gemini --skip-trust", "pi -p"]);
+    assert_eq!(
+        lines,
+        [
+            "claude -p --output-format stream-json --verbose",
+            "codex exec --json -",
+            "opencode run --format json",
+            "gemini --skip-trust -o stream-json",
+            "pi -p --mode json"
+        ]
+    );
 }
 
 #[test]

@@ -180,7 +180,10 @@ fn a_dry_run_prints_prompt_and_command_line_and_neither_runs_nor_writes() {
     world.wt(&[&["ralph", "go"], &wanted[..]].concat()).exit(0);
     let call = world.only_call();
     assert_eq!(call.text(), prompt, "it is what the agent then gets");
-    assert_eq!(call.line, "claude -p --model m --dangerously-skip-permissions --x y");
+    assert_eq!(
+        call.line,
+        "claude -p --output-format stream-json --verbose --model m --dangerously-skip-permissions --x y"
+    );
 }
 
 #[test]

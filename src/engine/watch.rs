@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-use crate::agent::event::Usage;
+use crate::agent::event::{End, Usage};
 use crate::agent::reader::{Reader, Reading, Shown};
 use crate::config::Streaming;
 use crate::log::Log;
@@ -99,7 +99,9 @@ impl Watcher for Watch<'_> {
 
     fn is_enough(&self) -> bool {
         let now = self.reader.so_far().usage;
-        now != Usage::default() && self.reader.so_far().end.is_none() && self.budget.is_spent_by(&self.spent.plus(now))
+        now != Usage::default()
+            && self.reader.so_far().end != Some(End::Well)
+            && self.budget.is_spent_by(&self.spent.plus(now))
     }
 }
 

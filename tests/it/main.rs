@@ -6,6 +6,7 @@
 
 mod support;
 
+mod agents;
 mod bad_input;
 mod commands;
 mod costs;

@@ -176,7 +176,13 @@ fn a_dry_run_prints_prompt_and_command_line_and_neither_runs_nor_writes() {
     assert_eq!(snapshot(&world.base()), before, "nothing is written anywhere");
     let (line, prompt) = told.split_once("\n\nThe prompt on its standard input:\n\n").unwrap();
     let program = world.base().join("bin/claude");
-    assert_eq!(line, format!("{} -p --model m --dangerously-skip-permissions '--x y'", program.display()));
+    assert_eq!(
+        line,
+        format!(
+            "{} -p --output-format stream-json --verbose --model m --dangerously-skip-permissions '--x y'",
+            program.display()
+        )
+    );
     world.wt(&[&["ralph", "go"], &wanted[..]].concat()).exit(0);
     let call = world.only_call();
     assert_eq!(call.text(), prompt, "it is what the agent then gets");

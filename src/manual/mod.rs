@@ -261,15 +261,15 @@ mod tests {
         let names = pages();
         assert_eq!(names[..PAGES.len()], PAGES.each_ref().map(|page| page.name));
         assert!(page(agents::NAME).unwrap().contains("cursor\\-agent"));
-        for name in names[..PAGES.len()].iter().cloned() {
-            let page = page(&name).unwrap();
+        for name in &names[..PAGES.len()] {
+            let page = page(name).unwrap();
             for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "FILES", "ENVIRONMENT", "EXIT STATUS"] {
                 assert!(
                     page.contains(&format!(".SH {section}")) || page.contains(&format!(".SH \"{section}\"")),
                     "{name} {section}"
                 );
             }
-            assert!(!text(&name).unwrap().examples.is_empty(), "{name}");
+            assert!(!text(name).unwrap().examples.is_empty(), "{name}");
         }
     }
 

@@ -10,7 +10,7 @@ fn says(text: &str) -> String {
 }
 
 /// Its last line.
-fn result(fields: serde_json::Value) -> String {
+fn result(fields: &serde_json::Value) -> String {
     let mut line = json!({ "type": "result", "subtype": "success", "is_error": false, "total_cost_usd": 0.25, "usage": {
         "input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 1000, "cache_creation_input_tokens": 30 } });
     line.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -33,7 +33,7 @@ fn a_person_sees_the_conversation_and_the_log_has_the_same() {
     let tool = json!({ "type": "assistant", "message": { "content": [
         { "type": "tool_use", "name": "Bash", "input": { "command": "cargo test\nmore" } }] } });
     let world =
-        loops(&prints(&[says("I begin."), tool.to_string(), "a notice".into(), says("I end."), result(json!({}))]));
+        loops(&prints(&[says("I begin."), tool.to_string(), "a notice".into(), says("I end."), result(&json!({}))]));
     let told = world.wt(&["run", "task", "--max", "1", "--raw"]).exit(3);
     let told = told.stdout("I begin.\n⚙ Bash  cargo test\na notice\nI end.\n").stderr_has("150 tokens · $0.25");
     assert!(!told.stdout.contains("{\"type\""));
@@ -44,7 +44,7 @@ fn a_person_sees_the_conversation_and_the_log_has_the_same() {
 
 #[test]
 fn tokens_and_cost_add_up_and_cache_reads_do_not_count() {
-    let world = loops(&prints(&[says("x"), result(json!({}))]));
+    let world = loops(&prints(&[says("x"), result(&json!({}))]));
     world.wt(&["run", "task", "--max", "2", "--stall-threshold", "0"]).exit(3);
     let state = world.state();
     let first = &state["iterations"][0];
@@ -56,7 +56,7 @@ fn tokens_and_cost_add_up_and_cache_reads_do_not_count() {
 
 #[test]
 fn budgets_end_the_loop_as_stuck_with_the_reason() {
-    let world = loops(&prints(&[says("x"), result(json!({}))]));
+    let world = loops(&prints(&[says("x"), result(&json!({}))]));
     let off = ["--stall-threshold", "0"];
     world
         .wt(&[&["run", "task", "--budget-tokens", "300"], &off[..]].concat())
@@ -89,17 +89,18 @@ fn a_promise_in_a_tools_result_or_in_the_echo_of_the_prompt_does_not_count() {
     let tag = "<promise>COMPLETE</promise>";
     let user =
         json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "content": tag }] } }).to_string();
-    let world = loops(&prints(&[user, says("not yet"), result(json!({ "result": "not yet" }))]));
+    let world = loops(&prints(&[user, says("not yet"), result(&json!({ "result": "not yet" }))]));
     world.wt(&["run", "task", "--max", "1"]).exit(3);
     assert_eq!(world.state()["iterations"][0]["promise_found"], false);
-    world.agent("claude", &prints(&[says(tag), result(json!({}))]));
+    world.agent("claude", &prints(&[says(tag), result(&json!({}))]));
     world.wt(&["run", "task", "--max", "1"]).exit(0);
 }
 
 #[test]
 fn an_end_that_is_missing_or_bad_is_a_failure_whatever_the_exit_code() {
     let tag = says("<promise>COMPLETE</promise>");
-    for lines in [vec![tag.clone()], vec![tag.clone(), result(json!({ "is_error": true, "result": "API Error: 500" }))]]
+    for lines in
+        [vec![tag.clone()], vec![tag.clone(), result(&json!({ "is_error": true, "result": "API Error: 500" }))]]
     {
         let world = loops(&prints(&lines));
         world.wt(&["run", "task", "--max", "1"]).exit(3);
@@ -114,11 +115,11 @@ fn an_end_that_is_missing_or_bad_is_a_failure_whatever_the_exit_code() {
 #[test]
 fn a_usage_limit_is_waited_out_and_the_same_iteration_is_tried_again() {
     let refused =
-        result(json!({ "is_error": true, "api_error_status": 429, "result": "limit reached, try again in 1s" }));
+        result(&json!({ "is_error": true, "api_error_status": 429, "result": "limit reached, try again in 1s" }));
     let script = format!(
         "if [ ! -e ../tried ]; then touch ../tried\n{}exit 1\nfi\n{}",
         prints(&[refused]),
-        prints(&[says("<promise>COMPLETE</promise>"), result(json!({}))])
+        prints(&[says("<promise>COMPLETE</promise>"), result(&json!({}))])
     );
     let world = loops(&script);
     world.wt(&["run", "task", "--max", "1"]).exit(0).stderr_has("for a usage limit: limit reached, try again in 1s");
@@ -132,7 +133,7 @@ fn a_usage_limit_is_waited_out_and_the_same_iteration_is_tried_again() {
 #[test]
 fn a_limit_beyond_the_bound_is_stuck_with_the_reason_and_stop_ends_a_wait_at_once() {
     let refused =
-        result(json!({ "is_error": true, "api_error_status": 429, "result": "limit reached, try again in 2 hours" }));
+        result(&json!({ "is_error": true, "api_error_status": 429, "result": "limit reached, try again in 2 hours" }));
     let world = loops(&format!("{}exit 1\n", prints(&[refused])));
     world.wt(&["run", "task", "--limit-wait", "1h"]).exit(3).stderr_has("longer than --limit-wait 1h");
     let waiting = world.spawn(&["run", "task"]);
@@ -145,7 +146,7 @@ fn a_limit_beyond_the_bound_is_stuck_with_the_reason_and_stop_ends_a_wait_at_onc
 #[test]
 fn a_failure_that_no_retry_mends_ends_the_loop_with_the_agents_words() {
     let refused =
-        result(json!({ "is_error": true, "api_error_status": 401, "result": "Not logged in · Please run /login" }));
+        result(&json!({ "is_error": true, "api_error_status": 401, "result": "Not logged in · Please run /login" }));
     let world = loops(&format!("{}exit 1\n", prints(&[refused])));
     world.wt(&["run", "task"]).exit(3).stderr_has("stuck: Not logged in · Please run /login; log in to the agent");
     world.agent("claude", "echo 'x cannot be used with root/sudo privileges for security reasons' >&2\nexit 1\n");
@@ -157,7 +158,7 @@ fn a_failure_that_no_retry_mends_ends_the_loop_with_the_agents_words() {
 fn words_of_a_limit_in_a_tools_output_or_a_quoted_file_mean_nothing() {
     let tool = json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "content": "usage limit reached|1794800000" }] } });
     let world =
-        loops(&prints(&[tool.to_string(), says("The file says: rate limit, not logged in."), result(json!({}))]));
+        loops(&prints(&[tool.to_string(), says("The file says: rate limit, not logged in."), result(&json!({}))]));
     world.wt(&["run", "task", "--max", "1"]).exit(3).stderr_has("stuck: 1 iteration without completion");
 }
 
@@ -171,7 +172,7 @@ fn an_agent_that_says_nothing_at_all_is_warned_of_and_has_not_failed() {
 #[test]
 fn sessions_go_on_only_when_asked_for() {
     let init = json!({ "type": "system", "subtype": "init", "session_id": "abc" }).to_string();
-    let script = format!("echo \"$@\" >> ../args\n{}", prints(&[init, says("x"), result(json!({}))]));
+    let script = format!("echo \"$@\" >> ../args\n{}", prints(&[init, says("x"), result(&json!({}))]));
     let world = loops(&script);
     let args = || std::fs::read_to_string(world.beside("args")).unwrap();
     world.wt(&["run", "task", "--max", "2", "--stall-threshold", "0"]).exit(3);
@@ -187,7 +188,7 @@ fn any_program_is_an_agent_by_the_users_own_description() {
     world.user_config(
         "[agents.mine]\ncommand = ['my-agent', '--json']\nprompt = 'file'\noutput = 'claude'\nmodel = ['--model={}']\nallow_all = ['--yes']\n",
     );
-    let script = prints(&[says("<promise>COMPLETE</promise>"), result(json!({}))]);
+    let script = prints(&[says("<promise>COMPLETE</promise>"), result(&json!({}))]);
     world.agent("my-agent", &format!("for last; do :; done\ncp \"$last\" ../prompt\necho \"$@\" > ../args\n{script}"));
     world.wt(&["run", "the task", "--harness", "mine", "--model", "m", "--yolo"]).exit(0);
     let args = std::fs::read_to_string(world.beside("args")).unwrap();

@@ -14,4 +14,5 @@ mod document_003;
 mod document_004;
 mod generated;
 mod many;
+mod real_agents;
 mod terminal;

@@ -62,8 +62,11 @@ impl Decoder for Gemini {
     }
 }
 
-/// The message quotes the API's answer: `"code":401`.
+/// The message quotes the API's answer (`"code":401`), or gives the advice that only a limit gets.
 fn status_in(message: &str) -> Option<u64> {
+    if message.contains("Please wait and try again later. To increase your limits") {
+        return Some(429);
+    }
     let after = message.split_once("\"code\":")?.1;
     after.trim_start().chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
 }

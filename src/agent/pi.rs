@@ -79,10 +79,16 @@ impl Pi {
         match text(message, &["stopReason"]) {
             "stop" => events.push(Event::Ended(End::Well)),
             "error" | "aborted" => {
-                events.push(judge(text(message, &["errorMessage"]), None, Timestamp::now()));
+                let words = text(message, &["errorMessage"]);
+                events.push(judge(words, status_of(words), Timestamp::now()));
                 events.push(Event::Ended(End::Badly));
             }
             _ => events.push(Event::Ended(End::Badly)),
         }
     }
+}
+
+/// Its errors begin with the API's status: `401 Incorrect API key provided`.
+fn status_of(words: &str) -> Option<u64> {
+    words.split_whitespace().next().filter(|first| first.len() == 3)?.parse().ok()
 }

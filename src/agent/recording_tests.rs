@@ -48,7 +48,7 @@ fn outcome(reading: &Reading) -> &'static str {
 
 #[test]
 fn every_recording_is_understood() {
-    let table: [Row; 29] = [
+    let table: [Row; 36] = [
         ("claude", recorded!("claude-stream-json"), "well", true, 1611, Some(0.005_982_45)),
         ("claude", recorded!("claude-tool-stream-json"), "well", true, 3222, Some(0.011_964_9)),
         ("claude", recorded!("claude-retry-then-ok"), "well", true, 1611, Some(0.005_982_45)),
@@ -75,6 +75,13 @@ fn every_recording_is_understood() {
         ("gemini", recorded!("gemini-tool-stream-json"), "well", true, 2580, None),
         ("gemini", recorded!("gemini-err401-stream-json"), "user", false, 0, None),
         ("pi", recorded!("pi-json"), "well", true, 2580, Some(0.009_557_4)),
+        ("codex", recorded!("codex-usage-limit-json"), "limit", false, 0, None),
+        ("gemini", recorded!("gemini-daily-quota-stream-json"), "limit", false, 0, None),
+        ("gemini", recorded!("gemini-quota-retry-stream-json"), "limit", false, 0, None),
+        ("gemini", recorded!("gemini-cut-stream-json"), "retry", false, 0, None),
+        ("pi", recorded!("pi-err401-json"), "user", false, 0, Some(0.0)),
+        ("pi", recorded!("pi-err429-json"), "limit", false, 0, Some(0.0)),
+        ("pi", recorded!("pi-cut-json"), "retry", false, 0, Some(0.0)),
         ("qwen", recorded!("qwen-stream-json"), "well", true, 2580, None),
         ("qwen", recorded!("qwen-tool-stream-json"), "well", true, 2580, None),
         ("copilot", recorded!("copilot-json"), "well", true, 0, None),
@@ -109,6 +116,18 @@ fn an_error_of_pi_is_seen_although_it_exits_with_0() {
     let (_, reading) = read("pi", &[recorded!("pi-earendil-err401-json")]);
     assert_ne!(outcome(&reading), "well");
     assert!(!reading.ended_well());
+}
+
+#[test]
+fn a_reset_that_an_agent_tells_is_kept() {
+    for (agent, recording) in [
+        ("codex", &recorded!("codex-usage-limit-json")[..]),
+        ("gemini", recorded!("gemini-quota-retry-stream-json")),
+        ("pi", recorded!("pi-err429-json")),
+    ] {
+        let (_, reading) = read(agent, &[recording]);
+        assert!(reading.limit.unwrap().until.is_some(), "{agent}");
+    }
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! The words in which agents tell of limits and of failures that no retry mends. Read only in an agent's own error, never in
 //! what a tool printed or a file says.
 
-use jiff::civil::Time;
+use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 
@@ -39,7 +39,7 @@ pub fn judge(words: &str, status: Option<u64>, now: Timestamp) -> Event {
 }
 
 /// Today's and earlier years' wordings of a usage limit.
-const LIMIT_WORDS: [&str; 13] = [
+const LIMIT_WORDS: [&str; 15] = [
     "usage limit",
     "rate limit",
     "rate_limit",
@@ -50,6 +50,8 @@ const LIMIT_WORDS: [&str; 13] = [
     "resource_exhausted",
     "resource exhausted",
     "quota exceeded",
+    "exhausted your daily quota",
+    "exhausted your capacity",
     "overloaded",
     "request rejected (429)",
     "status: 429",
@@ -71,9 +73,42 @@ fn failed(words: &str, remedy: Remedy) -> Event {
     Event::Failed(Failure { words: words.to_owned(), remedy })
 }
 
-/// When a limit is over, as its words tell: an epoch, a time of day with or without a zone, or a span.
+/// When a limit is over, as its words tell: an epoch, a date, a time of day with or without a zone, or a span.
 pub fn reset(words: &str, now: Timestamp) -> Option<Timestamp> {
-    epoch(words).or_else(|| time_of_day(words, now)).or_else(|| span(words, now))
+    epoch(words)
+        .or_else(|| again_at(words, now, &TimeZone::system()))
+        .or_else(|| time_of_day(words, now))
+        .or_else(|| span(words, now))
+}
+
+/// `Try again at 4:07 AM.`, `Try again at Nov 20th, 2026 3:17 PM.`: codex, in the time of this machine, without the seconds. What
+/// it means is over at the end of that minute.
+fn again_at(words: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    let after = words.split_once("again at ")?.1;
+    let here = now.to_zoned(zone.clone());
+    let mut parts: Vec<&str> = after.split_whitespace().take(5).collect();
+    let half =
+        parts.iter().position(|part| ["am", "pm"].contains(&part.trim_end_matches('.').to_lowercase().as_str()))?;
+    parts.truncate(half + 1);
+    let [day @ .., clock, half] = parts.as_slice() else { return None };
+    let time = clock_time(&format!("{clock}{}", half.trim_end_matches('.')).to_lowercase())?;
+    let date = match day {
+        [] => here.date(),
+        [month, day, year] => date_of(month, day, year)?,
+        _ => return None,
+    };
+    let minute = date.to_datetime(time).to_zoned(zone.clone()).ok()?;
+    let over = minute.checked_add(1.minute()).ok()?;
+    let past = over.timestamp() <= now && day.is_empty();
+    Some(if past { over.checked_add(1.day()).ok()? } else { over }.timestamp())
+}
+
+/// `Nov`, `20th,`, `2026`.
+fn date_of(month: &str, day: &str, year: &str) -> Option<Date> {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let month = MONTHS.iter().position(|name| month.to_lowercase().starts_with(name))?;
+    let day: String = day.chars().take_while(char::is_ascii_digit).collect();
+    Date::new(year.parse().ok()?, i8::try_from(month + 1).ok()?, day.parse().ok()?).ok()
 }
 
 /// `…|1794790147`: seconds since 1970.
@@ -114,30 +149,40 @@ fn clock_time(text: &str) -> Option<Time> {
     Time::new(hour, minute, 0, 0).ok()
 }
 
-/// `try again in 3 days 2 hours`, `retry after 30s`.
+/// `try again in 3 days 2 hours`, `retry after 30s`, `retry in 6m0s`, `try again in 1.898s`.
 fn span(words: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = words.to_lowercase();
-    let after =
-        ["again in ", "retry after ", "retry in ", "resets in "].iter().find_map(|part| lower.split_once(part))?.1;
-    let mut total = SignedDuration::ZERO;
+    let after = ["again in ", "retry after ", "retry in ", "resets in ", "reset after "]
+        .iter()
+        .find_map(|part| lower.split_once(part))?
+        .1;
+    let mut total = 0.0;
     let mut rest = after.trim_start();
-    while let Some(end) = rest.find(|c: char| !c.is_ascii_digit()).filter(|&end| end > 0) {
-        let number: i64 = rest[..end].parse().ok()?;
-        let unit = rest[end..].trim_start();
-        let seconds = match unit.chars().next()? {
-            'd' => 86_400,
-            'h' => 3600,
-            'm' => 60,
-            's' => 1,
-            _ => break,
-        };
-        total = total.checked_add(SignedDuration::from_secs(number.checked_mul(seconds)?))?;
-        rest = unit
-            .trim_start_matches(|c: char| c.is_alphabetic())
-            .trim_start_matches([',', ' '])
-            .trim_start_matches("and ");
+    loop {
+        let (number, unit) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len()));
+        let unit = unit.trim_start();
+        let (unit, next) = unit.split_at(unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len()));
+        let (Ok(number), Some(seconds)) = (number.parse::<f64>(), seconds_of(unit)) else { break };
+        total += number * seconds;
+        rest = next.trim_start_matches([',', ' ']).trim_start_matches("and ");
     }
+    // Up to the next second: a little late is on time.
+    let total = SignedDuration::try_from_secs_f64(total.ceil()).ok()?;
     (!total.is_zero()).then(|| now.checked_add(total).ok()).flatten()
+}
+
+/// How long a unit is: `s`, `seconds`, `m`, `min`, `minutes`, `h`, `hours`, `days`, `ms`.
+fn seconds_of(unit: &str) -> Option<f64> {
+    match unit {
+        "ms" | "millis" | "milliseconds" => Some(0.001),
+        _ => match unit.chars().next()? {
+            'd' => Some(86_400.0),
+            'h' => Some(3600.0),
+            'm' => Some(60.0),
+            's' => Some(1.0),
+            _ => None,
+        },
+    }
 }
 
 #[cfg(test)]
@@ -157,10 +202,31 @@ mod tests {
             ("Claude AI usage limit reached|1794800000", Some("2026-11-16T03:33:20Z")),
             ("You've hit your usage limit. Try again in 3 days 2 hours.", Some("2026-11-19T04:00:00Z")),
             ("Please retry after 30s", Some("2026-11-16T02:00:30Z")),
+            ("Rate limit reached. Please try again in 1.898s. Visit us", Some("2026-11-16T02:00:02Z")),
+            ("Please retry in 6m0s.", Some("2026-11-16T02:06:00Z")),
+            ("try again in 20ms", Some("2026-11-16T02:00:01Z")),
+            ("try again in 1 hour and 5 minutes", Some("2026-11-16T03:05:00Z")),
+            ("You have exhausted your capacity. Your quota will reset after 3h0m5s.", Some("2026-11-16T05:00:05Z")),
+            ("try again in a while", None),
             ("429 Too Many Requests", None),
             ("resets soon", None),
         ] {
             assert_eq!(reset(words, now()), expected.map(|at| at.parse().unwrap()), "{words}");
+        }
+    }
+
+    #[test]
+    fn codex_tells_the_minute_in_which_a_limit_ends() {
+        for (words, expected) in [
+            ("You’ve hit your usage limit. Try again at 4:07 AM.", Some("2026-11-16T04:08:00Z")),
+            ("You’ve hit your usage limit. Try again at 2:00 AM.", Some("2026-11-16T02:01:00Z")),
+            ("You’ve hit your usage limit. Try again at 1:59 AM.", Some("2026-11-17T02:00:00Z")),
+            ("You’ve hit your usage limit. Try again at Nov 20th, 2026 3:17 PM.", Some("2026-11-20T15:18:00Z")),
+            ("Upgrade to Pro or try again at 12:30 PM.", Some("2026-11-16T12:31:00Z")),
+            ("Try again at your leisure.", None),
+            ("Try again at 99:99 AM.", None),
+        ] {
+            assert_eq!(again_at(words, now(), &TimeZone::UTC), expected.map(|at| at.parse().unwrap()), "{words}");
         }
     }
 

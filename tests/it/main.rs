@@ -21,5 +21,6 @@ mod generated;
 mod many;
 mod picker;
 mod ralph;
+mod real_agents;
 mod terminal;
 mod validate;

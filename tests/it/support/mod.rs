@@ -6,8 +6,10 @@
 pub mod cast;
 mod claims;
 mod loops;
+pub mod model;
 mod output;
 mod processes;
+pub mod real;
 mod scribe;
 mod snapshot;
 mod terminal;
@@ -31,13 +33,19 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Waits until `condition` gives a value; panics with `what` when it has not in time.
 #[track_caller]
-pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+pub fn wait_for<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, condition)
+}
+
+/// The same with another patience.
+#[track_caller]
+pub fn wait_within<T>(patience: Duration, what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(value) = condition() {
             return value;
         }
-        assert!(Instant::now() < deadline, "waited {PATIENCE:?} in vain for: {what}");
+        assert!(Instant::now() < deadline, "waited {patience:?} in vain for: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::Read;
 use std::process::Child;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Output, wait_for};
+use super::{Output, wait_within};
 
 /// A living process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +66,13 @@ impl Running {
 
     /// Waits for its end, with a deadline, and returns what it answered.
     #[track_caller]
-    pub fn wait(mut self) -> Output {
+    pub fn wait(self) -> Output {
+        self.wait_within(super::PATIENCE)
+    }
+
+    /// The same with another patience.
+    #[track_caller]
+    pub fn wait_within(mut self, patience: Duration) -> Output {
         let mut pipes = (self.child.stdout.take().unwrap(), self.child.stderr.take().unwrap());
         let stdout = std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -75,7 +82,7 @@ impl Running {
             let mut bytes = Vec::new();
             pipes.1.read_to_end(&mut bytes).map(|_| bytes).unwrap()
         });
-        let status = wait_for(&format!("the end of {}", self.command), || self.child.try_wait().unwrap());
+        let status = wait_within(patience, &format!("the end of {}", self.command), || self.child.try_wait().unwrap());
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Output {
             stdout: text(stdout.join().unwrap()),

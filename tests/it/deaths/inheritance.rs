@@ -30,7 +30,9 @@ fn is_untouched(agent: i32) {
     for set in ["SigIgn", "SigCgt", "SigBlk"] {
         assert_eq!(cast::signals(agent, set) & !RESERVED, 0, "{set}");
     }
-    assert_eq!(cast::descriptors(agent), BTreeSet::from([0, 1, 2]));
+    // The loader of a program that has just begun opens its libraries for a moment; what was leaked stays.
+    let three = BTreeSet::from([0, 1, 2]);
+    wait_until("three descriptors and no more", || cast::descriptors(agent) == three);
     assert_eq!(cast::place(agent).unwrap().group, agent, "it leads a group of its own");
 }
 

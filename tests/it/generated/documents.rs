@@ -124,7 +124,7 @@ fn the_settings_are_those_of_the_program() {
         vec![code(&key), code(&config::variable(&key)), who.to_owned()]
     });
     let only_in = |key: &str, who: &str| vec![code(key), String::new(), who.to_owned()];
-    let rows = rows.chain([only_in("prompt_template", "no"), only_in(VALIDATION, "only there")]);
+    let rows = rows.chain([only_in("prompt_template", "no"), only_in("agents", "no"), only_in(VALIDATION, "only there")]);
     part("README.md", "settings", &table(&["key", "variable", "in a repository's file"], rows), exactly);
 }
 
@@ -132,15 +132,17 @@ fn the_settings_are_those_of_the_program() {
 fn the_settings_that_are_shown_are_accepted() {
     let readme = read("README.md");
     let blocks: Vec<&str> = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    let [repository, user] = blocks[..] else { panic!("two examples, not {}", blocks.len()) };
+    let [agent, repository, user] = blocks[..] else { panic!("three examples, not {}", blocks.len()) };
     let world = World::new();
     let template = world.base().join("prompt.md");
     fs::copy(project().join("src/prompt/prompt.md"), &template).unwrap();
     fs::create_dir_all(world.base().join("home/.config/wt-loop")).unwrap();
     let user = user.replace("/home/me/.config/wt-loop/prompt.md", template.to_str().unwrap());
-    fs::write(world.base().join("home/.config/wt-loop/config.toml"), user).unwrap();
+    fs::write(world.base().join("home/.config/wt-loop/config.toml"), format!("{user}\n{agent}")).unwrap();
     world.write(".wt-loop.toml", repository);
     world.agent("codex", "");
+    world.agent("my-agent", "");
+    world.wt(&["run", "t", "--dry-run", "--harness", "mine", "--yolo"]).exit(0).stdout_has("my-agent --json --yes");
     world.wt(&["run", "t", "--dry-run"]).exit(0).stdout_has("Iteration 1 of 20").stdout_has("codex exec");
 }
 

@@ -65,7 +65,7 @@ fn every_recording_is_understood() {
         ("opencode", recorded!("opencode-json"), "well", true, 1290, Some(0.004_778_7)),
         ("opencode", recorded!("opencode-tool-json"), "well", true, 2580, Some(0.009_557_4)),
         ("opencode", recorded!("opencode-ask-auto-json"), "well", true, 2580, Some(0.009_557_4)),
-        ("opencode", recorded!("opencode-ask-noauto-json"), "badly", false, 1290, Some(0.004_778_7)),
+        ("opencode", recorded!("opencode-ask-noauto-json"), "user", false, 1290, Some(0.004_778_7)),
         ("opencode", recorded!("opencode-err401-json"), "user", false, 0, None),
         ("opencode", recorded!("opencode-err429-json"), "limit", false, 0, None),
         ("opencode", recorded!("opencode-badmodel-json"), "retry", false, 0, None),

@@ -20,9 +20,9 @@ fn read(agent: &str, pieces: &[&[u8]]) -> (String, Reading) {
     let mut show = |piece: Shown| match piece {
         Shown::Raw(bytes) => shown.push_str(&String::from_utf8_lossy(bytes)),
         Shown::Said(text) => shown.push_str(text),
-        Shown::Tool(name, detail) => shown.push_str(&format!("* {name} {detail}\n")),
-        Shown::Note(text) => shown.push_str(&format!("- {text}\n")),
-        Shown::Error(text) => shown.push_str(&format!("! {text}\n")),
+        Shown::Tool(name, detail) => shown.extend(["* ", name, " ", detail, "\n"]),
+        Shown::Note(text) => shown.extend(["- ", text, "\n"]),
+        Shown::Error(text) => shown.extend(["! ", text, "\n"]),
         Shown::Json(_) => {}
     };
     for piece in pieces {
@@ -43,10 +43,12 @@ fn outcome(reading: &Reading) -> &'static str {
     }
 }
 
+/// Agent, recording, outcome, promise said, tokens that count, cost.
+type Row = (&'static str, &'static [u8], &'static str, bool, u64, Option<f64>);
+
 #[test]
 fn every_recording_is_understood() {
-    // Agent, recording, outcome, promise said, tokens that count, cost.
-    let table: [(&str, &[u8], &str, bool, u64, Option<f64>); 36] = [
+    let table: [Row; 36] = [
         ("claude", recorded!("claude-stream-json"), "well", true, 1611, Some(0.005_982_45)),
         ("claude", recorded!("claude-tool-stream-json"), "well", true, 3222, Some(0.011_964_9)),
         ("claude", recorded!("claude-retry-then-ok"), "well", true, 1611, Some(0.005_982_45)),

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::event::{Decoder, End, Event, Known, Usage, at, number, text, tool_detail};
+use super::event::{Decoder, End, Event, Failure, Known, Remedy, Usage, at, number, text, tool_detail};
 use super::words::judge;
 use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
 
@@ -46,8 +46,11 @@ impl Decoder for Opencode {
             "tool_use" => {
                 let detail = at(part, &["state", "input"]).map(tool_detail).unwrap_or_default();
                 events.push(Event::Tool(text(part, &["tool"]).to_owned(), detail));
-                if text(part, &["state", "error"]).contains("rejected permission") {
-                    events.push(Event::Note("permission denied by the agent; --allow-all would allow it".into()));
+                let error = text(part, &["state", "error"]);
+                if error.contains("rejected permission") {
+                    // It rejects by itself what it would have to ask for, and gives up: so will every further try.
+                    let remedy = Remedy::User("--allow-all would allow it, or a rule in the agent's own settings");
+                    events.push(Event::Failed(Failure { words: error.trim_end_matches('.').to_owned(), remedy }));
                 }
             }
             "step_finish" => {

@@ -46,6 +46,9 @@ fn outcome(reading: &Reading) -> &'static str {
     }
 }
 
+/// Agent, recording, outcome, promise said, tokens that count, cost.
+type Row = (&'static str, &'static [u8], &'static str, bool, u64, Option<f64>);
+
 #[test]
 fn every_recording_is_understood() {
     let table: [Row; 36] = [
@@ -67,7 +70,7 @@ fn every_recording_is_understood() {
         ("opencode", recorded!("opencode-json"), "well", true, 1290, Some(0.004_778_7)),
         ("opencode", recorded!("opencode-tool-json"), "well", true, 2580, Some(0.009_557_4)),
         ("opencode", recorded!("opencode-ask-auto-json"), "well", true, 2580, Some(0.009_557_4)),
-        ("opencode", recorded!("opencode-ask-noauto-json"), "badly", false, 1290, Some(0.004_778_7)),
+        ("opencode", recorded!("opencode-ask-noauto-json"), "user", false, 1290, Some(0.004_778_7)),
         ("opencode", recorded!("opencode-err401-json"), "user", false, 0, None),
         ("opencode", recorded!("opencode-err429-json"), "limit", false, 0, None),
         ("opencode", recorded!("opencode-badmodel-json"), "retry", false, 0, None),

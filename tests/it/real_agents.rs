@@ -3,12 +3,14 @@
 //! `scripts/agents` installs them; a test whose agent is not there says so and is left out. Each test is a story that every agent
 //! has to live through, told once per agent below.
 
+use std::process::Command;
+
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::model::{Step, Tokens, cut, refuse, say, shell, slowly};
-use crate::support::real::{CLAUDE, CODEX, GEMINI, OPENCODE, PATIENCE, PI, PRICES, Real};
-use crate::support::wait_within;
+use crate::support::real::{CLAUDE, CODEX, GEMINI, OPENCODE, PATIENCE, PI, PRICES, Real, Stage};
+use crate::support::{spawn, wait_within};
 
 const DONE: &str = "All is done. <promise>COMPLETE</promise>";
 const WRONG_KEY: &str = "Incorrect API key provided";
@@ -276,5 +278,49 @@ fn gemini_is_stuck_at_a_daily_quota_that_may_not_be_waited_out() {
         let (output, state) = stage.runs(&["--max", "3", "--limit-wait", "1s"]);
         output.exit(3).stderr_has("daily quota").stderr_has("--limit-wait");
         assert_eq!(state["status"], "stuck", "{state:#}");
+    });
+}
+
+/// What only the user can mend ends the loop at once, in the agent's own words and with the way out.
+#[track_caller]
+fn is_told_at_once(stage: &Stage, command: Command, words: &str, way_out: &str) {
+    spawn(command).wait_within(PATIENCE).exit(3).stderr_has(words).stderr_has(way_out);
+    let state = stage.world.state();
+    assert_eq!(state["status"], "stuck", "{state:#}");
+    assert_eq!(state["iterations"].as_array().unwrap().len(), 1, "{state:#}");
+    let reason = state["status_reason"].as_str().unwrap();
+    assert!(reason.contains(words) && reason.contains(way_out), "{reason}");
+}
+
+#[test]
+fn claude_is_not_logged_in() {
+    CLAUDE.plays(vec![], |stage| {
+        let mut command = stage.command(&["--max", "5"]);
+        command.env_remove("ANTHROPIC_API_KEY");
+        is_told_at_once(stage, command, "Not logged in", "log in");
+        stage.model.was_followed();
+    });
+}
+
+#[test]
+fn claude_does_not_approve_everything_for_root() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("SKIPPED: what claude tells root: it takes root");
+        return;
+    }
+    CLAUDE.plays(vec![], |stage| {
+        let mut command = stage.command(&["--max", "5", "--allow-all"]);
+        command.env_remove("IS_SANDBOX");
+        is_told_at_once(stage, command, "root/sudo privileges", "IS_SANDBOX=1");
+    });
+}
+
+#[test]
+fn opencode_rejects_what_it_would_have_to_ask_for() {
+    OPENCODE.plays(vec![shell(WORK)], |stage| {
+        let mut command = stage.command(&["--max", "5"]);
+        command.env("OPENCODE_PERMISSION", r#"{"bash":"ask"}"#);
+        is_told_at_once(stage, command, "rejected permission", "--allow-all");
+        stage.model.was_followed();
     });
 }

@@ -5,13 +5,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use serde_json::{Value, json};
 
 use super::model::{Model, Step};
-use super::{Output, Running, World, run, wait_within};
+use super::{Output, Running, World, run, spawn, wait_within};
 
 /// The longest that a loop with real agents may take on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(240);
@@ -84,7 +85,7 @@ fn wall_in() {
         );
         return;
     }
-    let mut command = std::process::Command::new(ip);
+    let mut command = Command::new(ip);
     command.args(["link", "set", "lo", "up"]);
     run(command).exit(0);
 }
@@ -174,14 +175,21 @@ impl Stage {
         own.into_iter().chain(folders).collect()
     }
 
-    /// A loop with this agent, running while the test goes on.
-    pub fn starts(&self, options: &[&str]) -> Running {
+    /// The command of a loop with this agent, which asks for its approvals as its own settings say.
+    pub fn command(&self, options: &[&str]) -> Command {
         let mut command = self.world.command("env");
         command.arg("--default-signal").arg(self.world.program()).envs(self.variables());
-        command.args(["run", "Do the work.", "--allow-all", "--done", "manual", "--completion-promise", "COMPLETE"]);
+        command.args(["run", "Do the work.", "--done", "manual", "--completion-promise", "COMPLETE"]);
         command.args(["--skip-validation", "--harness", self.agent.name, "--model", self.agent.model]);
         command.args(self.agent.options).args(options);
-        super::spawn(command)
+        command
+    }
+
+    /// A loop with this agent, which may do everything, running while the test goes on.
+    pub fn starts(&self, options: &[&str]) -> Running {
+        let mut command = self.command(options);
+        command.arg("--allow-all");
+        spawn(command)
     }
 
     /// The same to its end; what it answered, and the state that it left.

@@ -46,9 +46,6 @@ fn outcome(reading: &Reading) -> &'static str {
     }
 }
 
-/// Agent, recording, outcome, promise said, tokens that count, cost.
-type Row = (&'static str, &'static [u8], &'static str, bool, u64, Option<f64>);
-
 #[test]
 fn every_recording_is_understood() {
     let table: [Row; 36] = [

@@ -124,7 +124,8 @@ fn the_settings_are_those_of_the_program() {
         vec![code(&key), code(&config::variable(&key)), who.to_owned()]
     });
     let only_in = |key: &str, who: &str| vec![code(key), String::new(), who.to_owned()];
-    let rows = rows.chain([only_in("prompt_template", "no"), only_in("agents", "no"), only_in(VALIDATION, "only there")]);
+    let rows =
+        rows.chain([only_in("prompt_template", "no"), only_in("agents", "no"), only_in(VALIDATION, "only there")]);
     part("README.md", "settings", &table(&["key", "variable", "in a repository's file"], rows), exactly);
 }
 

@@ -13,7 +13,7 @@ fn mounted(world: &World, script: &str) -> Option<Output> {
     let flags = if nix::unistd::geteuid().is_root() { "-m" } else { "-rm" };
     let may = Command::new("unshare").args([flags, "mount", "-t", "tmpfs", "none", "/mnt"]).output();
     if !may.is_ok_and(|answer| answer.status.success()) {
-        eprintln!("SKIPPED, NOT PROVEN: this machine lets nobody mount a disk (unshare {flags} mount)");
+        eprintln!("SKIPPED: full and read-only disks: this machine lets nobody mount one (unshare {flags} mount)");
         return None;
     }
     let mount = which::which("mount").unwrap();

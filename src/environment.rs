@@ -81,7 +81,8 @@ impl Environment {
         named.unwrap_or_else(|| self.home().join(below_home))
     }
 
-    fn home(&self) -> PathBuf {
+    /// `$HOME`, or what the system says it is.
+    pub fn home(&self) -> PathBuf {
         let named = self.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         named.or_else(std::env::home_dir).unwrap_or_else(|| PathBuf::from("/"))
     }

@@ -2,7 +2,7 @@
 //! own choice.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -13,5 +13,7 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::Fresh))),
     session: Session::None,
     cumulative: Cumulative::Nothing,
+    version: "0.0.1790142911",
+    login: &[Sign::Variable("AMP_API_KEY")],
     tested: Tested::HelpOnly,
 };

@@ -4,7 +4,7 @@
 //! do not say it for them. The cost of a resumed session is that of the whole session.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -21,5 +21,11 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::Fresh))),
     session: Session::ById,
     cumulative: Cumulative::Cost,
+    version: "2.1.325",
+    login: &[
+        Sign::Variable("ANTHROPIC_API_KEY"),
+        Sign::Variable("CLAUDE_CODE_OAUTH_TOKEN"),
+        Sign::File(".claude/.credentials.json"),
+    ],
     tested: Tested::RealProgram,
 };

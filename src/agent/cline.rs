@@ -17,6 +17,8 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Cline)),
     session: Session::ById,
     cumulative: Cumulative::Nothing,
+    version: "3.0.65",
+    login: &[],
     tested: Tested::Recording,
 };
 

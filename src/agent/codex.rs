@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -25,6 +25,8 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Codex)),
     session: Session::ById,
     cumulative: Cumulative::All,
+    version: "0.166.0",
+    login: &[Sign::Variable("OPENAI_API_KEY"), Sign::Variable("CODEX_API_KEY"), Sign::File(".codex/auth.json")],
     tested: Tested::RealProgram,
 };
 

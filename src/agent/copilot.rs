@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, at, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -21,6 +21,8 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Copilot { streamed: false })),
     session: Session::ById,
     cumulative: Cumulative::Nothing,
+    version: "1.0.102",
+    login: &[Sign::Variable("GH_TOKEN"), Sign::Variable("GITHUB_TOKEN"), Sign::Variable("COPILOT_GITHUB_TOKEN")],
     tested: Tested::Recording,
 };
 

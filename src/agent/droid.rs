@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -20,6 +20,8 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Droid)),
     session: Session::ById,
     cumulative: Cumulative::Nothing,
+    version: "0.215.0",
+    login: &[Sign::Variable("FACTORY_API_KEY")],
     tested: Tested::Recording,
 };
 

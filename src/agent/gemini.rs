@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -22,6 +22,12 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Gemini)),
     session: Session::Last,
     cumulative: Cumulative::Nothing,
+    version: "0.61.0",
+    login: &[
+        Sign::Variable("GEMINI_API_KEY"),
+        Sign::Variable("GOOGLE_API_KEY"),
+        Sign::File(".gemini/oauth_creds.json"),
+    ],
     tested: Tested::RealProgram,
 };
 

@@ -1,7 +1,7 @@
 //! Grok: `grok --output-format streaming-messages-json --prompt-file FILE`; events in the shape of Claude's.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -15,5 +15,7 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::Fresh))),
     session: Session::None,
     cumulative: Cumulative::Nothing,
+    version: "1.0.41",
+    login: &[Sign::Variable("XAI_API_KEY")],
     tested: Tested::Recording,
 };

@@ -8,6 +8,8 @@ pub const AGENT: Agent = Agent {
     name: "kilo",
     program: Program::Named("kilo"),
     output: Output::Json(|| Box::new(Opencode)),
+    version: "7.7.7",
+    login: &[],
     tested: Tested::Recording,
     ..opencode::AGENT
 };

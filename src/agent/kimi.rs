@@ -15,6 +15,8 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Kimi)),
     session: Session::None,
     cumulative: Cumulative::Nothing,
+    version: "2.1.0",
+    login: &[],
     tested: Tested::Recording,
 };
 

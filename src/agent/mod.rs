@@ -76,6 +76,10 @@ pub struct Agent {
     pub session: Session,
     /// What it counts from the beginning of a session that it goes on in.
     cumulative: Cumulative,
+    /// The version that what this file says was found out with; empty where there is none to name.
+    pub version: &'static str,
+    /// What tells, without a call, that somebody is logged in.
+    login: &'static [Sign],
     /// How what this file says was found out.
     pub tested: Tested,
 }
@@ -120,6 +124,15 @@ pub enum Session {
     ById,
     /// Only in the last one of this folder.
     Last,
+}
+
+/// Something that is there when somebody is logged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// A variable with a key.
+    Variable(&'static str),
+    /// A file below the home directory.
+    File(&'static str),
 }
 
 /// What an agent counts from the beginning of a session that it goes on in.
@@ -272,6 +285,19 @@ impl Harness {
         }
     }
 
+    /// A failure of an agent that is too old, with the version that is known to do.
+    pub fn with_version_wanted(&self, failure: Failure) -> Failure {
+        match self {
+            Harness::Ours(agent) if failure.remedy == Remedy::User(words::OLD) && !agent.version.is_empty() => {
+                Failure {
+                    words: format!("{} ({} {} is known to do)", failure.words, agent.name, agent.version),
+                    ..failure
+                }
+            }
+            _ => failure,
+        }
+    }
+
     /// What it counts from the beginning of a session.
     pub fn cumulative(&self) -> Cumulative {
         match self {
@@ -308,6 +334,15 @@ impl Agent {
             Program::BuiltIn => own_program().ok(),
             Program::Named(name) => which::which_in(name, env.get("PATH"), cwd).ok(),
         }
+    }
+
+    /// Whether somebody seems to be logged in; `None` where that cannot be told without a call.
+    pub fn seems_logged_in(&self, env: &Environment) -> Option<bool> {
+        let there = |sign: &Sign| match sign {
+            Sign::Variable(name) => env.has(name),
+            Sign::File(path) => env.home().join(path).is_file(),
+        };
+        (!self.login.is_empty()).then(|| self.login.iter().any(there))
     }
 
     /// Its command line without a prompt, for the manual: with a model and with every tool approved.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Failure, Known, Remedy, Usage, at, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -21,6 +21,12 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Opencode)),
     session: Session::ById,
     cumulative: Cumulative::Nothing,
+    version: "1.18.33",
+    login: &[
+        Sign::File(".local/share/opencode/auth.json"),
+        Sign::Variable("ANTHROPIC_API_KEY"),
+        Sign::Variable("OPENAI_API_KEY"),
+    ],
     tested: Tested::RealProgram,
 };
 

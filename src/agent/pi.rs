@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::event::{Decoder, End, Event, Known, Usage, at, list, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -22,6 +22,8 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(Pi { streamed: false })),
     session: Session::ById,
     cumulative: Cumulative::Nothing,
+    version: "0.73.1",
+    login: &[Sign::Variable("ANTHROPIC_API_KEY"), Sign::Variable("OPENAI_API_KEY"), Sign::File(".pi/agent/auth.json")],
     tested: Tested::RealProgram,
 };
 

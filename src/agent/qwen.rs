@@ -1,7 +1,7 @@
 //! Qwen Code: `qwen -o stream-json`, the prompt on standard input; events in the shape of Claude's, input with the cached tokens in it.
 
 use super::shape_claude::{ClaudeShape, Input};
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -15,5 +15,7 @@ pub const AGENT: Agent = Agent {
     output: Output::Json(|| Box::new(ClaudeShape::new(Input::WithCached))),
     session: Session::ById,
     cumulative: Cumulative::All,
+    version: "0.24.4",
+    login: &[Sign::Variable("OPENAI_API_KEY"), Sign::File(".qwen/oauth_creds.json")],
     tested: Tested::Recording,
 };

@@ -22,6 +22,8 @@ pub const AGENT: Agent = Agent {
     output: Output::Text,
     session: Session::None,
     cumulative: Cumulative::Nothing,
+    version: "",
+    login: &[],
     tested: Tested::RealProgram,
 };
 

@@ -35,8 +35,14 @@ pub fn judge(words: &str, status: Option<u64>, now: Timestamp) -> Event {
     if has(&["cannot be used with root", "root/sudo privileges"]) {
         return failed(words, Remedy::User("run as another user than root, or set IS_SANDBOX=1 inside a container"));
     }
+    if has(&["unknown option", "unexpected argument", "unrecognized option", "unknown argument", "unknown flag"]) {
+        return failed(words, Remedy::User(OLD));
+    }
     failed(words, Remedy::Retry)
 }
+
+/// What mends an agent that does not know a flag.
+pub const OLD: &str = "this version of the agent does not know a flag that is needed: update it";
 
 /// Today's and earlier years' wordings of a usage limit.
 const LIMIT_WORDS: [&str; 15] = [
@@ -247,6 +253,7 @@ mod tests {
             ("unexpected status 401 Unauthorized: x", None, "user"),
             ("Your credit balance is too low to access the API", Some(400), "user"),
             ("--dangerously-skip-permissions cannot be used with root/sudo privileges", None, "user"),
+            ("error: unknown option '--output-format'", None, "user"),
             ("stream disconnected before completion", None, "retry"),
             ("API Error: Connection dropped (ECONNRESET)", None, "retry"),
         ] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{self, Program};
+use crate::agent::{self, Agent, Program};
 use crate::config::{self, Config};
 use crate::environment::Environment;
 use crate::error::{Error, Exit, Result};
@@ -143,29 +143,32 @@ fn here(worktree: Option<&Worktree>) -> Finding {
 }
 
 fn agents(env: &Environment, cwd: &Path) -> Vec<Finding> {
-    let real = agent::ALL.iter().filter(|agent| agent.program != Program::BuiltIn);
-    let mut findings: Vec<Finding> = real
-        .filter_map(|agent| {
-            let path = agent.locate(env, cwd)?;
-            let version = answer_within(&path, &["--version"], cwd, PATIENCE);
-            let version =
-                version.ok().and_then(|said| first_line(&said.stdout)).unwrap_or_else(|| "tells no version".into());
-            Some(Finding::new(
-                &format!("agent {}", agent.name),
-                Health::Good,
-                format!("{version} ({})", path.display()),
-            ))
-        })
-        .collect();
+    let real = || agent::ALL.into_iter().filter(|agent| agent.program != Program::BuiltIn);
+    let mut findings: Vec<Finding> =
+        real().filter_map(|agent| agent.locate(env, cwd).map(|path| found(agent, &path, env, cwd))).collect();
+    let missing: Vec<&str> = real().filter(|agent| agent.locate(env, cwd).is_none()).map(|agent| agent.name).collect();
     if findings.is_empty() {
-        let names: Vec<&str> =
-            agent::ALL.iter().filter(|agent| agent.program != Program::BuiltIn).map(|agent| agent.name).collect();
         findings.push(
-            Finding::new("agents", Health::Bad, format!("none of {} is on PATH", names.join(", ")))
+            Finding::new("agents", Health::Bad, format!("none of {} is on PATH", missing.join(", ")))
                 .mend("npm install -g @anthropic-ai/claude-code, or try --harness rehearsal"),
         );
+    } else if !missing.is_empty() {
+        findings.push(Finding::new("agents", Health::Good, format!("not on PATH: {}", missing.join(", "))));
     }
     findings
+}
+
+fn found(agent: &Agent, path: &Path, env: &Environment, cwd: &Path) -> Finding {
+    let what = format!("agent {}", agent.name);
+    let version = answer_within(path, &["--version"], cwd, PATIENCE).ok().and_then(|said| first_line(&said.stdout));
+    let version = version.unwrap_or_else(|| "tells no version".into());
+    let detail = format!("{version} ({})", path.display());
+    match agent.seems_logged_in(env) {
+        Some(true) => Finding::new(&what, Health::Good, format!("{detail}, logged in or with a key")),
+        Some(false) => Finding::new(&what, Health::Note, format!("{detail}, no sign of a login"))
+            .mend(format!("{}, and log in there", agent.name)),
+        None => Finding::new(&what, Health::Good, detail),
+    }
 }
 
 fn launchers(env: &Environment, cwd: &Path) -> Vec<Finding> {

@@ -140,7 +140,7 @@ impl Engine<'_> {
         if failed && !reading.events && self.harness.decoder().is_some() {
             match judge_stderr(stderr) {
                 Some(Event::Limit(limit)) => reading.limit = Some(limit),
-                Some(Event::Failed(failure)) => reading.failure = Some(failure),
+                Some(Event::Failed(failure)) => reading.failure = Some(self.harness.with_version_wanted(failure)),
                 _ => {}
             }
         }

@@ -58,5 +58,6 @@ fn told(agent: &Agent) -> String {
         Session::ById => "--continue-session by the session's id",
         Session::Last => "--continue-session in the folder's last session",
     };
-    format!("{}; {session}; tested with {}", agent.example(), agent.tested.words())
+    let version = if agent.version.is_empty() { String::new() } else { format!(", version {}", agent.version) };
+    format!("{}; {session}; tested with {}{version}", agent.example(), agent.tested.words())
 }

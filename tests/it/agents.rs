@@ -155,6 +155,36 @@ fn a_failure_that_no_retry_mends_ends_the_loop_with_the_agents_words() {
 }
 
 #[test]
+fn an_agent_that_is_too_old_for_a_flag_is_told_with_the_version_that_does() {
+    let world = loops("echo \"error: unknown option '--output-format'\" >&2\nexit 1\n");
+    world
+        .wt(&["run", "task"])
+        .exit(3)
+        .stderr_has("(claude 2.1.325 is known to do); this version of the agent does not know a flag");
+}
+
+#[test]
+fn the_doctor_tells_who_is_logged_in_without_a_call() {
+    let world = World::with_agent("echo 1.2.3\n");
+    let told = world.wt(&["doctor"]).exit(0).stdout_has("1.2.3").stdout_has("no sign of a login");
+    told.stdout_has("not on PATH: codex, opencode");
+    world.wt_env(&[("ANTHROPIC_API_KEY", "k")], &["doctor"]).exit(0).stdout_has("logged in or with a key");
+}
+
+#[test]
+fn the_versions_that_are_installed_for_the_tests_are_those_that_are_named() {
+    let script = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/agents")).unwrap();
+    for agent in wt_loop::agent::ALL
+        .iter()
+        .filter(|agent| agent.tested == wt_loop::agent::Tested::RealProgram && !agent.version.is_empty())
+    {
+        let line =
+            script.lines().find(|line| line.trim_start_matches("agents='").trim().starts_with(agent.name)).unwrap();
+        assert!(line.trim_end_matches('\'').ends_with(agent.version), "{line}");
+    }
+}
+
+#[test]
 fn words_of_a_limit_in_a_tools_output_or_a_quoted_file_mean_nothing() {
     let tool = json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "content": "usage limit reached|1794800000" }] } });
     let world =

@@ -24,6 +24,8 @@ fn health<'a>(found: &'a [Value], what: &str) -> &'a str {
 #[test]
 fn where_a_loop_could_run_all_is_well_and_nothing_is_written() {
     let world = World::with_agent("echo 1.2.3 '(Claude Code)'\n");
+    std::fs::create_dir(world.beside("home/.claude")).unwrap();
+    std::fs::write(world.beside("home/.claude/.credentials.json"), "{}").unwrap();
     let before = snapshot(&world.base());
     world.wt(&["doctor"]).exit(0).stdout_has("1.2.3 (Claude Code)").lacks("bad").lacks("try:");
     let found = findings(&world, 0);

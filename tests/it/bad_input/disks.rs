@@ -89,7 +89,7 @@ fn a_read_only_worktree() {
     let told = mounted(&world, &script.replace("ARGS", "status")).unwrap();
     told.exit(1).stderr_has("no loop has run in");
     let told = mounted(&world, &script.replace("ARGS", "doctor")).unwrap();
-    told.exit(1).stdout_has("bad  state").stdout_has("read-only file system");
+    told.exit(1).stdout_has("\nbad ").stdout_has("/.claude: read-only file system");
 }
 
 #[test]

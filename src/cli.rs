@@ -109,8 +109,10 @@ fn with_default(arg: Arg, defaults: &Defaults) -> Arg {
 pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
     let (args, caller) = by_name(args)?;
     let sub = args.get(1).and_then(|word| word.to_str()).map(str::to_owned);
-    let parsed = command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
-    match parsed {
+    let read =
+        |tree: clap::Command| tree.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    // Examples and defaults are words for people: only whoever is shown the help pays for them.
+    match read(Cli::command()).or_else(|_| read(command())) {
         Ok(cli) => Ok(Parsed::Command(Box::new(cli.command), caller)),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             let _ = error.print();

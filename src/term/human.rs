@@ -4,6 +4,7 @@
 //! and `59.99` seconds are never `60s`. Two figures are enough: below ten of a unit one decimal, above it none.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -62,7 +63,8 @@ fn largest_unit(seconds: u64) -> String {
 
 /// An instant in the system's time zone: `2026-11-16 02:30:07`.
 pub fn local(instant: Timestamp) -> String {
-    in_zone(instant, zone())
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    in_zone(instant, ZONE.get_or_init(zone).clone())
 }
 
 /// The system's time zone, from the one file that has it. Asked for it, jiff looks up every time zone of the machine

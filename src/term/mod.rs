@@ -49,8 +49,13 @@ pub const fn status_style(status: Status) -> Style {
 
 /// Prints the answer of a command.
 pub fn answer(text: &str) -> Result<()> {
-    let mut stdout = anstream::stdout();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    let mut stdout = io::stdout().lock();
+    // Stripped before, not on the way: an answer is one write.
+    let bytes = match anstream::AutoStream::choice(&stdout) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(text).to_string().into_bytes(),
+        _ => text.as_bytes().to_vec(),
+    };
+    match stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).doing("write", "standard output".as_ref())
         }

@@ -4,6 +4,7 @@ use crate::config::LoopSpec;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::error::{Exit, Result};
+use crate::log::Opening;
 use crate::process::Signals;
 use crate::registry::Record;
 use crate::session::{self, Running, Starting};
@@ -18,7 +19,7 @@ pub fn run(worktree: &Worktree, env: &Environment, spec: LoopSpec, signals: &Sig
         session::record_crash(&view)?;
     }
     let (state, record) = session::prepare(worktree, env, spec)?;
-    go(worktree, env, &record, state, starting, signals)
+    go(worktree, env, &record, (state, Opening::Fresh), starting, signals)
 }
 
 /// Runs a loop that is prepared, and lets go of the start.
@@ -26,11 +27,11 @@ pub fn go(
     worktree: &Worktree,
     env: &Environment,
     record: &Record,
-    state: State,
+    (state, opening): (State, Opening),
     starting: Starting,
     signals: &Signals,
 ) -> Result<Exit> {
     let running = Running::begin(worktree, &state.loop_id)?;
     drop(starting);
-    Engine::new(worktree, env, &record.spec, signals, state, running)?.run(|_| ())
+    Engine::new(worktree, env, &record.spec, signals, state, opening, running)?.run(|_| ())
 }

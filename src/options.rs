@@ -111,11 +111,11 @@ pub struct LoopOptions {
     pub agent_arg: Vec<String>,
 
     /// End the loop after this many iterations; 0 is unlimited
-    #[arg(long, visible_alias = "max-iterations", value_name = "N", value_parser = limit)]
+    #[arg(long, visible_alias = "max-iterations", value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     pub max: Option<Limit>,
 
     /// Believe no claim of completion before this many iterations
-    #[arg(long, visible_alias = "min-iterations", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, visible_alias = "min-iterations", value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub min: Option<u64>,
 
     /// What ends the loop well: every task of tasks.md, or a person
@@ -127,7 +127,7 @@ pub struct LoopOptions {
     pub completion_promise: Option<String>,
 
     /// End the loop as stalled after this many iterations in a row without progress; 0 is off
-    #[arg(long, value_name = "N", value_parser = limit)]
+    #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     pub stall_threshold: Option<Limit>,
 
     /// What counts as progress
@@ -147,11 +147,11 @@ pub struct LoopOptions {
     pub max_time: Option<Span>,
 
     /// End the loop as stuck when this many tokens are spent; 0 is off
-    #[arg(long, value_name = "N", value_parser = limit)]
+    #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     pub budget_tokens: Option<Limit>,
 
     /// End the loop as stuck when this many dollars are spent, as the agent reports them
-    #[arg(long, value_name = "X", value_parser = dollars)]
+    #[arg(long, value_name = "X", value_parser = dollars, allow_negative_numbers = true)]
     pub budget_usd: Option<f64>,
 
     /// How long usage limits are waited out in all: 30m, 6h; 0 is without end
@@ -171,7 +171,7 @@ pub struct LoopOptions {
     pub fail_fast: Option<bool>,
 
     /// End the loop as stuck after this many failures in a row; 0 is off
-    #[arg(long, value_name = "N", value_parser = limit)]
+    #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     pub error_threshold: Option<Limit>,
 
     /// A command that must succeed before the work counts as done, after the project's own; repeatable

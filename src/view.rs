@@ -26,7 +26,13 @@ pub struct View {
 impl View {
     /// The loop of `worktree`; `None` where there never was one.
     pub fn of(worktree: &Worktree) -> Result<Option<Self>> {
-        let Some(mut state) = read(worktree)? else { return Ok(None) };
+        let mut state = match (read(worktree), Holder::of(&worktree.loop_lock())) {
+            (Ok(Some(state)), _) => state,
+            // The lock decides: a loop whose file was taken away is a loop, and can be stopped.
+            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, &holder),
+            (Ok(None), None) => return Ok(None),
+            (Err(error), None) => return Err(error),
+        };
         let mut held = is_held(worktree)?;
         if !held && !state.status.is_over() {
             // It may have ended between the two looks.
@@ -64,6 +70,17 @@ impl View {
         state.status = self.status();
         state.status_reason = self.reason().map(str::to_owned);
         state
+    }
+}
+
+/// What can be said of a loop whose state file was removed or broken while it runs.
+fn stand_in(worktree: &Worktree, holder: &Holder) -> State {
+    State {
+        loop_id: holder.loop_id.clone(),
+        worktree_name: worktree.name(),
+        status: Status::Running,
+        status_reason: Some("its state file is missing or broken, and is written again when the iteration ends".into()),
+        ..State::default()
     }
 }
 

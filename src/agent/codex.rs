@@ -52,8 +52,11 @@ impl Decoder for Codex {
                 events.push(judge(text(value, &["error", "message"]), None, Timestamp::now()));
                 events.push(Event::Ended(End::Badly));
             }
-            "error" => events.push(Event::Note(text(value, &["message"]).to_owned())),
-            "turn.started" => {}
+            // The last one is repeated by `turn.failed`.
+            "error" if text(value, &["message"]).starts_with("Reconnecting") => {
+                events.push(Event::Note(text(value, &["message"]).to_owned()));
+            }
+            "error" | "turn.started" => {}
             _ => return Known::Foreign,
         }
         Known::Event

@@ -1,7 +1,7 @@
 //! What an agent's machine-readable output comes to, whichever agent it is.
 //!
 //! A [`Decoder`] turns one JSON value of the agent's output into events. It never trusts: a field that is missing or of another
-//! type is as if nothing had been said, and an event that it does not know is passed over.
+//! type is as if nothing had been said, and an event that it does not know goes to the log alone.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -25,6 +25,8 @@ pub enum Event {
     Session(String),
     /// A usage or rate limit was reached.
     Limit(Limit),
+    /// The agent was not allowed to use these tools.
+    Denied(String),
     /// The agent's own error.
     Failed(Failure),
     /// The run is over, as the agent sees it.

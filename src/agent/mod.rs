@@ -220,7 +220,15 @@ impl Harness {
             Harness::Ours(agent) => agent.locate(env, cwd),
             Harness::Own(own) => which::which_in(own.program(), env.get("PATH"), cwd).ok(),
         };
-        found.ok_or_else(|| missing(self.name(), env, cwd))
+        found.ok_or_else(|| match self {
+            Harness::Ours(agent) => missing(agent.name, env, cwd),
+            Harness::Own(own) => Error::new(format!(
+                "{} is not on PATH; your own config.toml names it as the agent {}",
+                own.program(),
+                own.name
+            ))
+            .hint("wt-loop doctor"),
+        })
     }
 
     /// The exact command line for a prompt. `file` is where a prompt is put for an agent that wants one.

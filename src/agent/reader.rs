@@ -28,6 +28,8 @@ pub enum Shown<'a> {
     Error(&'a str),
     /// A line of JSON as it came, for those who keep them.
     Json(&'a [u8]),
+    /// An event that nobody here knows: for the log, not for a person.
+    Unknown(&'a [u8]),
 }
 
 /// What was read.
@@ -43,6 +45,8 @@ pub struct Reading {
     pub session: Option<String>,
     /// A limit that was reached and not overcome.
     pub limit: Option<Limit>,
+    /// The tools that the agent was not allowed to use.
+    pub denied: Option<String>,
     /// The agent's own error.
     pub failure: Option<Failure>,
     /// How it ended, as the agent sees it.
@@ -184,7 +188,11 @@ impl Reader {
             (Ok(value), Some(decoder)) => decoder.decode(&value, &mut self.events),
             _ => Known::Foreign,
         };
-        if known == Known::Foreign {
+        if known == Known::Foreign && self.reading.events && is_event(&line) {
+            self.end_text(show);
+            show(Shown::Json(&line));
+            show(Shown::Unknown(&line));
+        } else if known == Known::Foreign {
             self.events.clear();
             self.pass(&line, show);
         } else {
@@ -214,7 +222,7 @@ impl Reader {
                 self.end_text(show);
                 self.say(&text, show);
                 self.end_text(show);
-                // Two pieces do not make one tag.
+                // White space between two pieces, as a reader sees them.
                 self.hear(b"\n");
             }
             Event::Delta(text) => self.say(&text, show),
@@ -234,7 +242,14 @@ impl Reader {
             Event::Limit(limit) => {
                 self.end_text(show);
                 show(Shown::Error(&limit.words));
-                self.reading.limit = Some(limit);
+                // A second word about the same limit does not take back when it is over.
+                let until = limit.until.or(self.reading.limit.as_ref().and_then(|before| before.until));
+                self.reading.limit = Some(Limit { until, ..limit });
+            }
+            Event::Denied(tools) => {
+                self.end_text(show);
+                show(Shown::Error(&denied(&tools)));
+                self.reading.denied = Some(tools);
             }
             Event::Failed(failure) => {
                 self.end_text(show);
@@ -273,6 +288,16 @@ impl Reader {
     }
 }
 
+/// What a person is told of a permission that was denied.
+pub fn denied(tools: &str) -> String {
+    format!("permission denied for {tools}; --allow-all would allow it")
+}
+
+/// Among the agent's events, an object with a type is one more of them, known or not.
+fn is_event(line: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(line).is_ok_and(|value| value.get("type").is_some_and(Value::is_string))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,7 +326,7 @@ mod tests {
             Shown::Said(text) => shown.extend_from_slice(text.as_bytes()),
             Shown::Tool(name, detail) => shown.extend_from_slice(format!("* {name} {detail}\n").as_bytes()),
             Shown::Note(text) | Shown::Error(text) => shown.extend_from_slice(format!("! {text}\n").as_bytes()),
-            Shown::Json(_) => {}
+            Shown::Json(_) | Shown::Unknown(_) => {}
         };
         for piece in pieces {
             reader.feed(piece, &mut show);

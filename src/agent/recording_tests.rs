@@ -23,7 +23,7 @@ fn read(agent: &str, pieces: &[&[u8]]) -> (String, Reading) {
         Shown::Tool(name, detail) => shown.extend(["* ", name, " ", detail, "\n"]),
         Shown::Note(text) => shown.extend(["- ", text, "\n"]),
         Shown::Error(text) => shown.extend(["! ", text, "\n"]),
-        Shown::Json(_) => {}
+        Shown::Json(_) | Shown::Unknown(_) => {}
     };
     for piece in pieces {
         reader.feed(piece, &mut show);

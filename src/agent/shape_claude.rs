@@ -32,9 +32,9 @@ impl ClaudeShape {
     }
 
     fn assistant(&mut self, value: &Value, events: &mut Vec<Event>) {
-        // What a sub-agent says to its agent is not said to us; a message that the program made up itself is an error.
+        // A message that the program made up itself is an error, not something said.
         let synthetic = text(value, &["message", "model"]) == "<synthetic>";
-        let ours = at(value, &["parent_tool_use_id"]).is_none_or(Value::is_null) && !synthetic;
+        let ours = is_ours(value) && !synthetic;
         for block in list(value, &["message", "content"]) {
             match text(block, &["type"]) {
                 "text" if ours && !self.partial => events.push(Event::Said(text(block, &["text"]).to_owned())),
@@ -55,8 +55,7 @@ impl ClaudeShape {
         let denied = list(value, &["permission_denials"]).iter().map(|denial| text(denial, &["tool_name"]));
         let denied: Vec<&str> = denied.filter(|name| !name.is_empty()).collect();
         if !denied.is_empty() {
-            events
-                .push(Event::Note(format!("permission denied for {}; --allow-all would allow it", denied.join(", "))));
+            events.push(Event::Denied(denied.join(", ")));
         }
         let failed = at(value, &["is_error"]).and_then(Value::as_bool).unwrap_or(true);
         if failed {
@@ -83,6 +82,11 @@ impl ClaudeShape {
     }
 }
 
+/// What a sub-agent says to its agent is not said to us.
+fn is_ours(value: &Value) -> bool {
+    at(value, &["parent_tool_use_id"]).is_none_or(Value::is_null)
+}
+
 impl Decoder for ClaudeShape {
     fn decode(&mut self, value: &Value, events: &mut Vec<Event>) -> Known {
         match text(value, &["type"]) {
@@ -95,7 +99,7 @@ impl Decoder for ClaudeShape {
                 _ => {}
             },
             "stream_event" => {
-                if text(value, &["event", "delta", "type"]) == "text_delta" {
+                if text(value, &["event", "delta", "type"]) == "text_delta" && is_ours(value) {
                     self.partial = true;
                     events.push(Event::Delta(text(value, &["event", "delta", "text"]).to_owned()));
                 }

@@ -16,7 +16,8 @@ pub fn judge(words: &str, status: Option<u64>, now: Timestamp) -> Event {
     {
         return failed(words, Remedy::User("add credit to the account, or choose another agent with --harness"));
     }
-    if matches!(status, Some(429 | 529)) || has(&LIMIT_WORDS) {
+    let about_context = has(&["context", "token limit", "turn limit", "max turns"]);
+    if matches!(status, Some(429 | 529)) || (has(&LIMIT_WORDS) && !about_context) {
         return Event::Limit(Limit { words: words.to_owned(), until: reset(words, now) });
     }
     if status == Some(401) || has(&LOGIN_WORDS) {
@@ -28,7 +29,7 @@ pub fn judge(words: &str, status: Option<u64>, now: Timestamp) -> Event {
         "model not found",
         "not_found_error: model",
         "does not exist or you do not have access",
-    ]) || (has(&["model"]) && has(&["not found", "does not exist", "invalid model"]) && status == Some(404))
+    ]) || (has(&["model"]) && (status == Some(404) || has(&["may not exist"])))
     {
         return failed(words, Remedy::User("name a model that the agent knows: --model ID"));
     }
@@ -254,6 +255,12 @@ mod tests {
             ("Your credit balance is too low to access the API", Some(400), "user"),
             ("--dangerously-skip-permissions cannot be used with root/sudo privileges", None, "user"),
             ("error: unknown option '--output-format'", None, "user"),
+            (
+                "There's an issue with the selected model (x). It may not exist or you may not have access",
+                Some(404),
+                "user",
+            ),
+            ("Context limit reached · /compact or /clear to continue", None, "retry"),
             ("stream disconnected before completion", None, "retry"),
             ("API Error: Connection dropped (ECONNRESET)", None, "retry"),
         ] {

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use crate::cli::{Caller, Command};
 use crate::environment::Environment;
-use crate::error::{Doing, Exit, Result};
+use crate::error::{Exit, Result};
 
 /// What every command starts from.
 pub struct Context {
@@ -34,7 +34,8 @@ pub struct Context {
 
 /// Runs a command.
 pub fn run(command: &Command, caller: Caller) -> Result<Exit> {
-    let cwd = std::env::current_dir().doing("find", "the current directory".as_ref())?;
+    // Some commands need no place at all; the others find that this one is in no worktree.
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let context = Context { cwd, env: Environment::own(), caller };
     match command {
         Command::Start(args) => start::run(args, &context),

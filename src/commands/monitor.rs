@@ -64,6 +64,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
             return Ok(exit(&view));
         }
         signals.sleep(GLANCE);
+        if let Screen::Person(stage) = &mut screen {
+            stage.freshen();
+        }
         if signals.interrupt().is_some() {
             screen.leave();
             return Ok(Exit::Interrupted);

@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::agent::Harness;
+use crate::agent::own::OwnAgent;
 use crate::config::{Config, LoopSpec, START, TasksFile, Work, refuse_min_over_max};
 use crate::engine;
 use crate::error::{Doing, Error, Exit, Result};
@@ -9,6 +10,7 @@ use crate::foreground;
 use crate::gates::sources;
 use crate::gates::tasks::AtStart;
 use crate::layout::Layout;
+use crate::log::Opening;
 use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Span};
 use crate::plan::{self, Plan};
 use crate::process::Signals;
@@ -18,6 +20,7 @@ use crate::state::{State, Status};
 use crate::target;
 use crate::term;
 use crate::view::View;
+use crate::worktree::Worktree;
 
 /// Arguments of `resume`.
 #[derive(Debug, clap::Args)]
@@ -42,7 +45,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let registry = Registry::of(&context.env);
     let record = registry.load(&worktree.root).filter(|record| record.loop_id == view.state.loop_id);
     let spec = match record {
-        Some(record) => overridden(record.spec, &args.options),
+        Some(record) => LoopSpec {
+            own_agent: own_agent(&record.spec, &args.options, &worktree, context)?,
+            ..overridden(record.spec, &args.options)
+        },
         None => from_state(&view, context, args.options.clone())?,
     };
     refuse_the_finished(&view, &spec)?;
@@ -62,7 +68,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     registry.save(&record)?;
     state.save(&worktree.state()).doing("write", &worktree.state())?;
     let signals = Signals::install()?;
-    foreground::go(&worktree, &context.env, &record, state, starting, &signals)
+    foreground::go(&worktree, &context.env, &record, (state, Opening::GoOn), starting, &signals)
+}
+
+/// The user's own description of the agent: the recorded one, unless another agent is named now.
+fn own_agent(spec: &LoopSpec, typed: &LoopOptions, worktree: &Worktree, context: &Context) -> Result<Option<OwnAgent>> {
+    let Some(harness) = &typed.harness else { return Ok(spec.own_agent.clone()) };
+    let config = Config::load(&worktree.root, &context.env, LoopOptions::default(), LaunchOptions::default())?;
+    Ok(config.own_agents.into_iter().find(|own| own.name == *harness))
 }
 
 fn refuse_the_finished(view: &View, spec: &LoopSpec) -> Result<()> {

@@ -8,6 +8,7 @@ use crate::error::{Error, Exit, Result};
 use crate::foreground;
 use crate::launch::meeting::Guest;
 use crate::layout::Layout;
+use crate::log::Opening;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Typed};
 use crate::process::Signals;
@@ -81,7 +82,7 @@ fn take_up(worktree: &Worktree) -> Result<Exit> {
             return Err(error);
         }
     };
-    let engine = match Engine::new(worktree, &guest.env, &record.spec, &signals, state, running) {
+    let engine = match Engine::new(worktree, &guest.env, &record.spec, &signals, state, Opening::Fresh, running) {
         Ok(engine) => engine,
         Err(error) => {
             guest.report_failure(&error);

@@ -92,8 +92,10 @@ fn tasks(view: &View, spec: Option<&LoopSpec>) -> Option<Tasks> {
     material::tasks(&view.worktree, spec).ok().flatten().map(|found| found.tasks)
 }
 
+/// Of a loop that died without a word, what it wrote last is the last that is known of it.
 fn elapsed(state: &State, now: Timestamp) -> std::time::Duration {
-    let end = state.ended_at.as_deref().and_then(moment).unwrap_or(now);
+    let last = if state.status.is_over() { Some(state.updated_at.as_str()) } else { None };
+    let end = state.ended_at.as_deref().or(last).and_then(moment).unwrap_or(now);
     let span = moment(&state.started_at).map(|start| end.duration_since(start));
     span.and_then(|span| std::time::Duration::try_from(span).ok()).unwrap_or_default()
 }

@@ -1,7 +1,8 @@
 //! A claim of completion: made by the tasks or by a promise, and believed only when every gate has let it pass.
 
-use super::decide::{Claim, Completion, Ending, Facts, Next, decide, to_check};
+use super::decide::{Claim, Completion, Ending, Facts, Next, Stop, decide, to_check};
 use super::{Engine, story};
+use crate::agent::Session;
 use crate::config::{LoopSpec, Validation};
 use crate::error::Result;
 use crate::gates::{self, Court, Refusal, Verdict};
@@ -73,6 +74,12 @@ impl Engine<'_> {
 
     /// Tells once what the loop will check, and warns where that is nothing.
     pub(super) fn tell_what_is_checked(&mut self) {
+        if self.spec.continue_session && self.harness.session() == Session::None {
+            self.warn_once(format!(
+                "{} cannot go on in a session of its own; each iteration is a fresh one",
+                self.harness.name()
+            ));
+        }
         match &self.spec.project_validation {
             _ if self.spec.validation == Validation::Skipped => {}
             Some(source) => {
@@ -90,8 +97,8 @@ impl Engine<'_> {
 }
 
 /// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
-pub(super) fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, ended: ExitReason) -> Option<Claim> {
-    let by_tasks = spec.done == Done::Tasks && ended != ExitReason::Interrupted;
+pub(super) fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, stop: Option<Stop>) -> Option<Claim> {
+    let by_tasks = spec.done == Done::Tasks && stop.is_none();
     // A tasks.md that the agent made unreadable claims nothing.
     let found = if by_tasks { material::tasks(worktree, spec).ok().flatten() } else { None };
     if found.is_some_and(|found| found.tasks.all_closed()) {
@@ -105,7 +112,9 @@ pub fn open_claim(worktree: &Worktree, spec: &LoopSpec, state: &State) -> Option
     let last = state.iterations.last().filter(|last| !last.done_check && last.validation.is_none())?;
     let (n, ended) = (last.n, last.exit_reason?);
     let promised = last.promise_found && ended == ExitReason::Completed;
-    let completion = Completion::Claimed(claim(worktree, spec, promised, ended)?);
+    // An iteration that was interrupted claimed nothing then, and claims nothing now.
+    let stop = (ended == ExitReason::Interrupted).then_some(Stop::Command);
+    let completion = Completion::Claimed(claim(worktree, spec, promised, stop)?);
     let facts = Facts { completion, ..Facts::plain(n, ended) };
     to_check(&facts, spec).map(|claim| (facts, claim))
 }

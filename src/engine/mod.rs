@@ -71,6 +71,7 @@ impl<'a> Engine<'a> {
         spec: &'a LoopSpec,
         signals: &'a Signals,
         state: State,
+        opening: Opening,
         running: Running,
     ) -> Result<Self> {
         let harness = Harness::of(spec)?;
@@ -78,7 +79,7 @@ impl<'a> Engine<'a> {
         let raw = if spec.raw { Some(files::append(&worktree.raw()).doing("open", &worktree.raw())?) } else { None };
         let session =
             state.iterations.last().and_then(|last| last.session_id.clone()).filter(|_| spec.continue_session);
-        let opening = if state.iterations.is_empty() { Opening::Fresh } else { Opening::GoOn };
+        let session_usage = counted_in(session.as_deref(), &state);
         let log = Log::open(&worktree.log(), opening).doing("open", &worktree.log())?;
         let last_failure = state.iterations.last().and_then(brief::failure_of);
         let chronicle = chronicle(worktree, spec, state.iterations.len())?;
@@ -92,7 +93,7 @@ impl<'a> Engine<'a> {
             program,
             raw,
             session,
-            session_usage: Usage::default(),
+            session_usage,
             waited: Duration::ZERO,
             state,
             log,
@@ -147,8 +148,8 @@ impl<'a> Engine<'a> {
             let prompt = self.announce()?;
             let work = self.let_agent_work(&prompt)?;
             let changed = self.what_changed(&before);
-            let unmendable = work.unmendable();
             let changes = changed.as_ref().ok().map(|(_, changes)| changes);
+            let unmendable = work.unmendable(changes);
             let facts = self.record(&work, unmendable.as_deref(), changes)?;
             before = changed?.0;
 
@@ -268,6 +269,21 @@ impl<'a> Engine<'a> {
         let styled = line.styled(self.stage.glyphs());
         self.stage.narrate(&styled);
     }
+}
+
+/// What an agent's session has been counted with so far.
+fn counted_in(session: Option<&str>, state: &State) -> Usage {
+    let of_session =
+        state.iterations.iter().filter(|iteration| session.is_some() && iteration.session_id.as_deref() == session);
+    of_session.fold(Usage::default(), |sum, iteration| {
+        sum.plus(Usage {
+            input: iteration.input_tokens,
+            output: iteration.output_tokens,
+            cache_read: iteration.cache_read_tokens,
+            cache_write: iteration.cache_write_tokens,
+            cost: iteration.cost_usd,
+        })
+    })
 }
 
 /// The history of the change, if there is one. A file that cannot be understood is set aside and told.

@@ -73,10 +73,10 @@ impl Engine<'_> {
         self.state.total_tokens = self.state.total_tokens.saturating_add(usage.counted());
         self.state.total_cost_usd += usage.cost.unwrap_or(0.0);
         self.state.iterations.push(iteration);
+        let stop = self.stop_asked();
         let promised = work.reading.promised && ended == ExitReason::Completed;
         let completion =
-            claim(self.worktree, self.spec, promised, ended).map_or(Completion::Unclaimed, Completion::Claimed);
-        let stop = self.stop_asked();
+            claim(self.worktree, self.spec, promised, stop).map_or(Completion::Unclaimed, Completion::Claimed);
         let elapsed = self.began.elapsed();
         let spent = (self.state.total_tokens, self.state.total_cost_usd);
         let (failures, idle) = (self.failures, self.idle);

@@ -99,7 +99,15 @@ pub fn rejected(rejection: &Rejection) -> Line {
 
 /// A usage limit is waited out.
 pub fn waits(until: Timestamp, words: &str) -> Line {
-    Line::new("…", WARN, &format!("waiting until {} for a usage limit: {words}", human::local(until)))
+    Line::new(
+        "…",
+        WARN,
+        &format!(
+            "waiting until {} for a usage limit: {}",
+            human::local(until),
+            words.lines().next().unwrap_or_default()
+        ),
+    )
 }
 
 /// The loop waits before it tries again.

@@ -41,6 +41,9 @@ impl Engine<'_> {
             let most = human::duration(self.spec.limit_wait.unwrap_or_default());
             return Ok(Some(format!("{}; waiting it out would take longer than --limit-wait {most}", limit.words)));
         }
+        if self.time_left().is_some_and(|left| wait > left) {
+            return Ok(Some(format!("{}; waiting it out would take longer than --max-time allows", limit.words)));
+        }
         self.waited += wait;
         self.state.waiting_until = Some(format!("{until:.3}"));
         self.state.waits.push(json!({ "from": now_text(), "until": format!("{until:.3}"), "reason": limit.words }));

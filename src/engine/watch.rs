@@ -97,6 +97,10 @@ impl Watcher for Watch<'_> {
         self.stage.suspend();
     }
 
+    fn ending(&mut self) {
+        self.stage.whisper("ending the agent and all that it started, 5 s at most; Ctrl-C again kills at once");
+    }
+
     fn is_enough(&self) -> bool {
         let now = self.reader.so_far().usage;
         now != Usage::default()
@@ -123,6 +127,7 @@ impl Way<'_> {
             Shown::Tool(name, detail) => self.line(DIM, &format!("⚙ {name}  {detail}")),
             Shown::Note(text) => self.line(DIM, &format!("· {text}")),
             Shown::Error(text) => self.line(BAD, &format!("✘ {text}")),
+            Shown::Unknown(line) => self.log.write(line),
             Shown::Json(line) => {
                 if let Some(raw) = &mut self.raw {
                     // The log tells of a full disk; a second voice adds nothing.

@@ -7,17 +7,19 @@ use std::time::{Duration, Instant};
 use super::watch::{Budget, Tail, Watch};
 use super::{Engine, story};
 use crate::agent::event::{End, Event, Failure, Limit, Remedy, Usage};
-use crate::agent::reader::{Reader, Reading};
+use crate::agent::reader::{Reader, Reading, denied};
 use crate::agent::{Cumulative, Invocation, judge_stderr};
 use crate::error::{Doing, Error, Result, reason};
 use crate::files;
-use crate::process::{Deadlines, Ended, Job, Report, supervise};
+use crate::process::{Deadlines, Ended, GRACE, Job, Report, supervise};
 use crate::promise::{Promise, Scanner};
 use crate::state::{ExitReason, now_text};
+use crate::term::human;
 use crate::term::stage::Live;
+use crate::worktree::Changes;
 
-/// How long an agent's tree may take to end after TERM.
-const GRACE: Duration = Duration::from_secs(5);
+/// What the system takes as one argument.
+const LONGEST_ARGUMENT: usize = 128 * 1024;
 
 /// What an agent did in one iteration, over all its tries.
 pub struct Work {
@@ -49,8 +51,13 @@ impl Work {
         }
     }
 
-    /// A failure that no retry mends, in the agent's own words, with the way out.
-    pub fn unmendable(&self) -> Option<String> {
+    /// What no retry mends, in the agent's own words, with the way out. A denied permission is such a thing where the iteration
+    /// brought nothing else.
+    pub fn unmendable(&self, changes: Option<&Changes>) -> Option<String> {
+        let fruitless = changes.is_none_or(|changes| changes.commits.is_empty() && changes.files == 0);
+        if let Some(tools) = self.reading.denied.as_ref().filter(|_| fruitless) {
+            return Some(denied(tools));
+        }
         if let Some(why) = &self.given_up {
             return Some(why.clone());
         }
@@ -93,6 +100,7 @@ impl Engine<'_> {
         let file = self.prompt_file(prompt)?;
         let Invocation { program, args, input } =
             self.harness.invocation(self.spec, self.program.clone(), session.as_deref(), prompt, &file);
+        refuse_long_argument(self.harness.name(), &args)?;
         let job = Job {
             program,
             args,
@@ -102,7 +110,8 @@ impl Engine<'_> {
             lock: self.worktree.guard_lock(),
             input: input.len(),
         };
-        let deadlines = Deadlines { total: self.spec.iteration_timeout, idle: self.spec.idle_timeout };
+        let total = [self.spec.iteration_timeout, self.time_left()].into_iter().flatten().min();
+        let deadlines = Deadlines { total, idle: self.spec.idle_timeout };
         let what = format!("{}/{}", self.state.current_iteration, self.spec.max);
         let live = Live { what, since: Some(Instant::now()), tokens: self.state.total_tokens };
         self.stage.set_live(Some(live.clone()));
@@ -151,16 +160,30 @@ impl Engine<'_> {
             reading.end = Some(End::Badly);
         }
         if self.spec.continue_session {
-            reading.usage = self.since_last_session(reading.usage);
-            self.session = reading.session.clone().or(self.session.take());
+            reading.usage = self.since_last_session(&reading);
+            self.keep_session(&reading, report);
         }
         reading
     }
 
+    /// The session to go on in; one that could not be gone on in is given up.
+    fn keep_session(&mut self, reading: &Reading, report: &Report) {
+        let well = matches!(report.ended, Ended::Exited(0)) && reading.ended_well();
+        if !well && self.session.take().is_some() {
+            self.say(&story::warning("the agent failed in its earlier session; the next one is fresh"));
+        } else {
+            self.session = reading.session.clone().or(self.session.take());
+        }
+    }
+
     /// Some agents count a resumed session from its beginning.
-    fn since_last_session(&mut self, usage: Usage) -> Usage {
-        let (before, now) = (self.session_usage, usage);
-        self.session_usage = now;
+    fn since_last_session(&mut self, reading: &Reading) -> Usage {
+        let now = reading.usage;
+        let same = self.session.is_some() && (reading.session.is_none() || reading.session == self.session);
+        let before = if same { self.session_usage } else { Usage::default() };
+        if now != Usage::default() {
+            self.session_usage = now;
+        }
         let cost = |cumulative| match (cumulative, now.cost, before.cost) {
             (true, Some(now), Some(before)) => Some((now - before).max(0.0)),
             _ => now.cost,
@@ -176,6 +199,11 @@ impl Engine<'_> {
                 cost: cost(true),
             },
         }
+    }
+
+    /// What is left of `--max-time`.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.spec.max_time.map(|most| most.saturating_sub(self.began.elapsed()))
     }
 
     /// The private file of the prompt, for an agent that wants one.
@@ -199,4 +227,14 @@ impl Engine<'_> {
         env.set("PWD", &self.worktree.root);
         env.pairs().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
+}
+
+/// No try could start a program with such an argument.
+fn refuse_long_argument(agent: &str, args: &[OsString]) -> Result<()> {
+    let Some(long) = args.iter().find(|arg| arg.len() >= LONGEST_ARGUMENT) else { return Ok(()) };
+    let size = human::bytes(long.len() as u64);
+    Err(Error::new(format!(
+        "the prompt of {size} is too long for {agent}, which takes it as an argument of at most 128 KiB"
+    ))
+    .hint("a shorter prompt, or an agent that reads its standard input: wt-loop man agents"))
 }

@@ -16,9 +16,6 @@ use crate::term::human;
 use crate::term::stage::{Live, Stage};
 use crate::worktree::Worktree;
 
-/// How long a command's tree may take to end after TERM.
-const GRACE: Duration = Duration::from_secs(5);
-
 /// What the gates need to see and to run things.
 pub struct Court<'a> {
     /// Where.
@@ -81,7 +78,7 @@ impl Court<'_> {
             args: vec!["-c".into(), command.into()],
             env: self.env.clone(),
             cwd: self.worktree.root.clone(),
-            grace: GRACE,
+            grace: crate::process::GRACE,
             lock: self.lock.clone(),
             input: 0,
         };

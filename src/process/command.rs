@@ -65,6 +65,7 @@ pub fn spawn_detached<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, o
 
 /// Like [`answer`], for a program that might not end: after `at_most` its whole group is killed.
 pub fn answer_within<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, at_most: Duration) -> io::Result<Answer> {
+    super::keep_orphans();
     let (mut out, writer) = io::pipe()?;
     let mut command = Command::new(program);
     command.args(args).current_dir(cwd).stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).process_group(0);
@@ -78,6 +79,7 @@ pub fn answer_within<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, at
             None => {
                 let _ = killpg(Pid::from_raw(i32::try_from(child.id()).unwrap_or_default()), Signal::SIGKILL);
                 child.wait()?;
+                super::sweep_now();
                 return Err(io::ErrorKind::TimedOut.into());
             }
         }
@@ -87,5 +89,6 @@ pub fn answer_within<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, at
     let mut stdout = vec![0; 64 * 1024];
     let n = out.read(&mut stdout).unwrap_or(0);
     stdout.truncate(n);
+    super::sweep_now();
     Ok(Answer { stdout, stderr: String::new(), code })
 }

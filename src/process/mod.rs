@@ -34,10 +34,15 @@ pub use guard::main as guard_main;
 pub use identity::Identity;
 pub use shim::{detach_main, main as shim_main};
 pub use signals::{Interrupt, Signals, see_children_end};
+use supervisor::keep_orphans;
 pub use supervisor::{Deadlines, Ended, Report, Stream, Timeout, Watcher, supervise};
 pub use sweep::Survivor;
+use sweep::sweep_now;
 pub use tree::{Usage, usage};
 pub use wire::{Job, receive, send};
+
+/// How long a tree of processes may take to end after TERM.
+pub const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// How the binary is called again for work of its own; none of these is for a person.
 pub mod entry {

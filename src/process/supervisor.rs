@@ -48,6 +48,8 @@ pub trait Watcher {
     fn is_enough(&self) -> bool {
         false
     }
+    /// A signal asked for the end: the agent is being taken down.
+    fn ending(&mut self) {}
     /// The loop is about to be suspended.
     fn suspending(&mut self) {}
 }
@@ -128,8 +130,8 @@ pub fn supervise(
     Ok(run.report())
 }
 
-/// Whoever loses its guard becomes a child of the loop.
-fn keep_orphans() {
+/// Whoever loses its parent below us becomes a child of ours.
+pub fn keep_orphans() {
     #[cfg(all(target_os = "linux", not(wt_loop_portable)))]
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
@@ -278,7 +280,12 @@ impl Run {
     fn look_at_signals(&mut self, signals: &Signals, watcher: &mut dyn Watcher) {
         match signals.asked() {
             Asked::No => {}
-            Asked::Once(_) => self.end(Ended::Interrupted),
+            Asked::Once(_) => {
+                if self.cause.is_none() && self.agent_end.is_none() {
+                    watcher.ending();
+                }
+                self.end(Ended::Interrupted);
+            }
             Asked::Again(_) => {
                 self.end(Ended::Interrupted);
                 self.press();

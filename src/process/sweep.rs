@@ -106,6 +106,14 @@ impl Sweep {
     }
 }
 
+/// Kills whatever lives below this process.
+pub fn sweep_now() {
+    let mut sweep = Sweep::gently(Duration::ZERO, None);
+    while let Step::Again(wait) = sweep.step(bury(|_, _| ())) {
+        std::thread::sleep(wait.max(PRESSING));
+    }
+}
+
 /// Whether anything is left to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {

@@ -96,7 +96,8 @@ impl Stage {
 
     /// How often the live line wants to be drawn; `None` where there is no terminal for it.
     pub fn interval(&self) -> Option<Duration> {
-        (self.err.is_terminal() && self.live.is_some()).then_some(Duration::from_secs(1))
+        let wanted = if self.drawn || self.mid_line { Duration::from_secs(1) } else { REDRAW };
+        (self.err.is_terminal() && self.live.is_some()).then_some(wanted)
     }
 
     /// Shows a piece of the agent's output.
@@ -145,6 +146,13 @@ impl Stage {
         self.draw();
     }
 
+    /// A line of narration for a person at a terminal, and for nobody else.
+    pub fn whisper(&mut self, line: &str) {
+        if self.err.is_terminal() {
+            self.narrate(&paint(DIM, &format!("· {line}")));
+        }
+    }
+
     /// Sets the live line, or takes it away.
     pub fn set_live(&mut self, live: Option<Live>) {
         self.erase();
@@ -158,6 +166,13 @@ impl Stage {
         self.drawn_at = None;
         self.erase();
         self.draw();
+    }
+
+    /// Draws the live line again where output has taken it away.
+    pub fn freshen(&mut self) {
+        if !self.drawn {
+            self.draw();
+        }
     }
 
     /// Takes the live line off the screen until the next tick.

@@ -228,3 +228,68 @@ fn any_program_is_an_agent_by_the_users_own_description() {
     world.write(".wt-loop.toml", "[agents.evil]\ncommand = ['x']\n");
     world.wt(&["run", "task", "--harness", "evil"]).exit(2).stderr_has("a repository cannot set agents");
 }
+
+#[test]
+fn what_a_sub_agent_streams_is_not_said_and_hides_nothing() {
+    let delta = |text: &str, parent: Option<&str>| {
+        json!({ "type": "stream_event", "parent_tool_use_id": parent, "event": { "delta": { "type": "text_delta", "text": text } } })
+            .to_string()
+    };
+    let world = loops(&prints(&[
+        delta("<promise>COMPLETE</promise>", Some("toolu_1")),
+        says("the sub-agent lied"),
+        json!({ "type": "tool_progress", "session_id": "s" }).to_string(),
+        result(&json!({})),
+    ]));
+    world.wt(&["run", "task", "--max", "1", "--raw"]).exit(3).stdout("the sub-agent lied\n");
+    assert!(world.log().contains("tool_progress"), "an unknown event is in the log");
+    assert!(world.read(".claude/ralph-raw.jsonl").contains("tool_progress"));
+}
+
+#[test]
+fn tasks_that_are_done_when_the_budget_cuts_in_are_done() {
+    let step = json!({ "type": "step_finish", "sessionID": "s", "part": { "reason": "tool-calls", "tokens": { "input": 500 } } });
+    let world = World::new();
+    world.write(".wt-loop.toml", "validation = ['true']\n");
+    world.tasks(0, 1);
+    let ticks = crate::support::agents::TICKS;
+    world.agent("opencode", &format!("{ticks}echo '{step}'\nexec sleep 1000\n"));
+    world.wt(&["run", "task", "--harness", "opencode", "--budget-tokens", "400"]).exit(0);
+}
+
+#[test]
+fn a_denied_permission_ends_a_loop_that_brings_nothing() {
+    let denied = json!({ "permission_denials": [{ "tool_name": "Bash" }] });
+    let world = loops(&prints(&[says("I may not."), result(&denied)]));
+    world.wt(&["run", "task"]).exit(3).stderr_has("stuck: permission denied for Bash; --allow-all would allow it");
+    assert_eq!(world.state()["iterations"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_time_of_a_loop_ends_an_agent_that_works_and_a_wait() {
+    let world = loops("exec sleep 1000\n");
+    world.wt(&["run", "task", "--max-time", "1s"]).exit(3).stderr_has("the time limit of 1.0s is reached");
+    let refused = result(&json!({ "is_error": true, "api_error_status": 429, "result": "try again in 2 hours" }));
+    world.agent("claude", &format!("{}exit 1\n", prints(&[refused])));
+    world.wt(&["run", "task", "--max-time", "1m"]).exit(3).stderr_has("longer than --max-time allows");
+}
+
+#[test]
+fn a_prompt_that_is_too_long_for_an_argument_is_told_at_once() {
+    let world = World::new();
+    world.agent("kimi", "true\n");
+    std::fs::write(world.beside("long.md"), "x".repeat(200_000)).unwrap();
+    let file = world.beside("long.md");
+    let told = world.wt(&["run", "--prompt-file", file.to_str().unwrap(), "--harness", "kimi"]).exit(1);
+    told.stderr_has("is too long for kimi, which takes it as an argument");
+}
+
+#[test]
+fn a_resumed_loop_runs_the_agent_that_is_named_now() {
+    let world = World::with_agent("echo the real one\n");
+    world.user_config("[agents.mine]\ncommand = ['my-agent']\n");
+    world.agent("my-agent", "echo my own\n");
+    world.wt(&["run", "task", "--harness", "mine", "--max", "1"]).exit(3).stdout("my own\n");
+    world.wt(&["resume", "--max", "2", "--harness", "claude"]).exit(3).stdout("the real one\n");
+    world.wt(&["resume", "--max", "3", "--harness", "mine"]).exit(3).stdout("my own\n");
+}

@@ -174,3 +174,26 @@ fn what_start_has_started_runs_when_it_says_so() {
         world.wt(&["stop"]).exit(0);
     }
 }
+
+#[test]
+fn a_loop_whose_state_the_agent_removed_can_still_be_seen_and_stopped() {
+    let world = World::with_agent("rm -rf .claude\necho gone > ../gone\nexec sleep 1000\n");
+    let running = world.spawn(&["run", "task", "--done", "manual"]);
+    wait_until("the removal", || world.beside("gone").exists());
+    world.wt(&["status"]).exit(0).stdout_has("its state file is missing or broken");
+    world.wt(&["stop"]).exit(0).stdout_has("stopped the loop");
+    running.wait().exit(5);
+    assert_eq!(world.state()["status"], "stopped");
+}
+
+#[test]
+fn the_log_of_a_loop_that_crashed_in_its_first_iteration_goes_on() {
+    let world = World::with_agent(agents::SLEEPS);
+    let running = world.spawn(&["run", "task", "--done", "manual"]);
+    world.wait_for_log("sleeping");
+    running.signal(nix::sys::signal::Signal::SIGKILL);
+    running.wait();
+    world.agent("claude", agents::IDLE);
+    world.wt(&["resume", "--max", "1"]).exit(3);
+    assert!(world.log().contains("sleeping") && world.log().contains("idle"), "{}", world.log());
+}

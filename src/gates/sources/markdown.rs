@@ -1,5 +1,8 @@
 //! `AGENTS.md` and `CLAUDE.md`: the commands of the first code block under a heading that says validation, verify, checks or
 //! tests; where there is none, the lines that are exactly `make check` or `make test`.
+//!
+//! A block is one of commands where its language is a shell's or none is named; in one of a session (`console`) only the lines that
+//! begin with `$ ` are commands, and the rest is what they print. What is commented out is not there.
 
 use super::Wrong;
 
@@ -11,6 +14,7 @@ const PLAIN: [&str; 2] = ["make check", "make test"];
 /// The commands of the file. Any text is Markdown, so nothing can be wrong with it.
 #[expect(clippy::unnecessary_wraps, reason = "the readers of the other sources can fail")]
 pub fn commands(text: &str) -> Result<Vec<String>, Wrong> {
+    let text = &without_comments(text);
     let block = first_block(text);
     if !block.is_empty() {
         return Ok(block);
@@ -25,15 +29,63 @@ pub fn commands(text: &str) -> Result<Vec<String>, Wrong> {
     Ok(found)
 }
 
+/// What a block holds, by its language.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// Commands.
+    Commands,
+    /// Commands behind a prompt, and what they print.
+    Session,
+    /// Something else.
+    Other,
+}
+
+impl Holds {
+    fn of(opening: &str) -> Self {
+        match opening.trim().trim_start_matches(['`', '~']).trim().to_lowercase().as_str() {
+            "" | "sh" | "bash" | "shell" | "zsh" => Holds::Commands,
+            "console" | "shell-session" => Holds::Session,
+            _ => Holds::Other,
+        }
+    }
+}
+
+/// The text without HTML comments, of which one that is not closed runs to the end. A fence keeps its own.
+fn without_comments(text: &str) -> String {
+    let (mut kept, mut fence, mut commented) = (String::new(), None::<Fence>, false);
+    for line in text.lines() {
+        let mut rest = line;
+        if fence.is_none() {
+            while let Some(at) = rest.find(if commented { "-->" } else { "<!--" }) {
+                if !commented {
+                    kept.push_str(&rest[..at]);
+                }
+                rest = &rest[at + if commented { 3 } else { 4 }..];
+                commented = !commented;
+            }
+        }
+        if !commented {
+            match &fence {
+                Some(open) if open.is_closed_by(rest) => fence = None,
+                Some(_) => {}
+                None => fence = Fence::opened_by(rest),
+            }
+            kept.push_str(rest);
+        }
+        kept.push('\n');
+    }
+    kept
+}
+
 /// The first block with commands under a heading that says so.
 fn first_block(text: &str) -> Vec<String> {
-    let (mut wanted, mut fence) = (false, None::<Fence>);
+    let (mut wanted, mut holds, mut fence) = (false, Holds::Other, None::<Fence>);
     let mut block: Vec<&str> = Vec::new();
     for line in text.lines() {
         match &fence {
             Some(open) if open.is_closed_by(line) => {
                 fence = None;
-                let commands = commands_of(&block);
+                let commands = commands_of(&block, holds);
                 if wanted && !commands.is_empty() {
                     return commands;
                 }
@@ -42,13 +94,14 @@ fn first_block(text: &str) -> Vec<String> {
             Some(_) => block.push(line),
             None => {
                 fence = Fence::opened_by(line);
+                holds = Holds::of(line);
                 if let (None, Some(heading)) = (&fence, heading(line)) {
                     wanted = says_so(heading);
                 }
             }
         }
     }
-    if wanted && fence.is_some() { commands_of(&block) } else { Vec::new() }
+    if wanted && fence.is_some() { commands_of(&block, holds) } else { Vec::new() }
 }
 
 struct Fence {
@@ -83,12 +136,19 @@ fn says_so(heading: &str) -> bool {
 }
 
 /// A line each, without comments and the `$` of a prompt; a line that ends with a backslash goes on.
-fn commands_of(block: &[&str]) -> Vec<String> {
+fn commands_of(block: &[&str], holds: Holds) -> Vec<String> {
+    if holds == Holds::Other {
+        return Vec::new();
+    }
     let mut commands: Vec<String> = Vec::new();
     let mut open: Option<String> = None;
     for line in block {
         let line = line.trim();
-        let line = line.strip_prefix("$ ").unwrap_or(line);
+        let line = match line.strip_prefix("$ ") {
+            Some(command) => command,
+            None if holds == Holds::Session && open.is_none() => continue,
+            None => line,
+        };
         if open.is_none() && (line.is_empty() || line.starts_with('#')) {
             continue;
         }
@@ -109,6 +169,9 @@ mod tests {
     #[test]
     fn the_block_under_the_heading_that_says_so() {
         for (text, expected) in [
+            ("## Tests\n<!--\n```\nrm -rf x\n```\n-->\n", &[][..]),
+            ("## Tests\n```rust\nfn main() {}\n```\n```sh\nmake\n```\n", &["make"]),
+            ("## Tests\n```console\n$ make test\nok 12 tests\n```\n", &["make test"]),
             (
                 "## Validation\n```sh\nmake lint\n$ make test\n# a comment\n\ncargo build \\\n  --release\n```\n",
                 &["make lint", "make test", "cargo build --release"][..],

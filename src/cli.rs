@@ -109,10 +109,10 @@ fn with_default(arg: Arg, defaults: &Defaults) -> Arg {
 pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
     let (args, caller) = by_name(args)?;
     let sub = args.get(1).and_then(|word| word.to_str()).map(str::to_owned);
-    let read =
-        |tree: clap::Command| tree.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
-    // Examples and defaults are words for people: only whoever is shown the help pays for them.
-    match read(Cli::command()).or_else(|_| read(command())) {
+    if let Some(command) = alone(&args) {
+        return Ok(Parsed::Command(Box::new(command), caller));
+    }
+    match command().try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok(Parsed::Command(Box::new(cli.command), caller)),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             let _ = error.print();
@@ -124,6 +124,35 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
         }
         Err(error) => Err(wrong(&error, sub.as_deref())),
     }
+}
+
+/// Parses the subcommand that is named without building the rest of the tree, which would take longer than most commands do. Help, and
+/// whatever is wrong, is for the whole tree to tell.
+fn alone(args: &[OsString]) -> Option<Command> {
+    let (name, words) = (args.get(1)?.to_str()?, args.get(1..)?);
+    Some(match name {
+        "start" => Command::Start(read(words)?),
+        "run" => Command::Run(read(words)?),
+        "stop" => Command::Stop(read(words)?),
+        "status" => Command::Status(read(words)?),
+        "history" => Command::History(read(words)?),
+        "monitor" => Command::Monitor(read(words)?),
+        "list" => Command::List(read(words)?),
+        "resume" => Command::Resume(read(words)?),
+        "ralph" | "loop" => Command::Ralph(read(words)?),
+        "context" => Command::Context(read(words)?),
+        "validate" => Command::Validate(read(words)?),
+        "doctor" => Command::Doctor(read(words)?),
+        "demo" => Command::Demo(read(words)?),
+        "completions" => Command::Completions(read(words)?),
+        "man" => Command::Man(read(words)?),
+        _ => return None,
+    })
+}
+
+fn read<A: clap::Args>(words: &[OsString]) -> Option<A> {
+    let matches = A::augment_args(clap::Command::default()).try_get_matches_from(words).ok()?;
+    A::from_arg_matches(&matches).ok()
 }
 
 /// `wt-loop-status --json` is `wt-loop status --json`, `ralph …` is `wt-loop ralph …`; `ito` and `spool` have two words in common
@@ -190,6 +219,29 @@ mod tests {
     #[test]
     fn the_tree_is_sound() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn a_subcommand_is_parsed_alone_as_in_the_whole_tree() {
+        let lines: [&[&str]; 6] = [
+            &["start", "feat-x", "task", "--max", "3", "--yolo"],
+            &["run", "task", "--agent-arg", "-x", "-c", "002"],
+            &["status", "--json"],
+            &["context", "add", "text", "--change", "x"],
+            &["loop", "go", "--no-change"],
+            &["monitor", "-n", "5"],
+        ];
+        for words in lines {
+            let args: Vec<OsString> =
+                std::iter::once("wt-loop").chain(words.iter().copied()).map(OsString::from).collect();
+            let whole = Cli::from_arg_matches(&command().try_get_matches_from(&args).unwrap()).unwrap().command;
+            assert_eq!(format!("{:?}", alone(&args).unwrap()), format!("{whole:?}"));
+        }
+        for name in command().get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help") {
+            let args = ["wt-loop", name, "--no-such-option"].map(OsString::from);
+            assert!(alone(&args).is_none());
+            assert!(parse(args.to_vec()).is_err(), "{name}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The shape of Claude Code's `stream-json`, which qwen, grok and amp speak too.
 //!
 //! What the agent says stands in `assistant` events, one per content block; a tool's result in `user` events. The last event is
-//! `result`: its `is_error` tells the truth, its `subtype` does not. Usage is counted from there: the usage of the single
-//! messages is repeated in each of their blocks and unfinished.
+//! `result`: its `is_error` tells the truth, its `subtype` does not. It has the usage of the whole run; until it comes, the input of each
+//! message counts once, though each of its blocks repeats it.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -23,12 +23,16 @@ pub enum Input {
 pub struct ClaudeShape {
     input: Input,
     partial: bool,
+    /// The message whose usage was counted last: each of its blocks repeats it.
+    counted: String,
+    /// What the messages so far have used, until the result tells it whole.
+    so_far: Usage,
 }
 
 impl ClaudeShape {
     /// For an agent that counts its input like this.
     pub fn new(input: Input) -> Self {
-        Self { input, partial: false }
+        Self { input, partial: false, counted: String::new(), so_far: Usage::default() }
     }
 
     fn assistant(&mut self, value: &Value, events: &mut Vec<Event>) {
@@ -48,6 +52,16 @@ impl ClaudeShape {
         if ours {
             self.partial = false;
         }
+        self.count(value, events);
+    }
+
+    /// Counts a message once, as far as it tells its usage: input and cache, for its output is not known yet.
+    fn count(&mut self, value: &Value, events: &mut Vec<Event>) {
+        let id = text(value, &["message", "id"]);
+        let Some(message) = value.get("message").filter(|_| !id.is_empty() && id != self.counted) else { return };
+        id.clone_into(&mut self.counted);
+        self.so_far = self.so_far.plus(Usage { output: 0, cost: None, ..self.usage(message) });
+        events.push(Event::UsedInAll(self.so_far));
     }
 
     fn result(&self, value: &Value, events: &mut Vec<Event>) {

@@ -85,6 +85,19 @@ fn a_budget_is_checked_while_the_agent_runs_where_it_reports_as_it_goes() {
 }
 
 #[test]
+fn claudes_messages_are_counted_once_each_while_it_runs() {
+    let message = |id: &str| {
+        json!({ "type": "assistant", "message": { "id": id, "usage": { "input_tokens": 300, "output_tokens": 1 },
+            "content": [{ "type": "tool_use", "name": "Bash", "input": { "command": "x" } }] } })
+        .to_string()
+    };
+    let lines = [message("m1"), message("m1"), message("m2")].join("\n");
+    let world = loops(&format!("cat > /dev/null\ncat <<'END'\n{lines}\nEND\nexec sleep 1000\n"));
+    world.wt(&["run", "task", "--budget-tokens", "600"]).exit(3).stderr_has("the budget of 600 tokens is spent");
+    assert_eq!(world.state()["iterations"][0]["input_tokens"], 600);
+}
+
+#[test]
 fn a_promise_in_a_tools_result_or_in_the_echo_of_the_prompt_does_not_count() {
     let tag = "<promise>COMPLETE</promise>";
     let user =

@@ -2,8 +2,6 @@
 //!
 //! It needs to know what to work on: a change, the changes of a module, or no change and just the prompt. On a terminal it asks.
 
-use std::io::{self, IsTerminal};
-
 use jiff::Timestamp;
 
 use super::Context;
@@ -116,7 +114,7 @@ impl Here<'_> {
             return Ok(Aim::One(None));
         }
         let changes = self.changes()?;
-        let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal() && !self.args.no_interactive;
+        let can_ask = term::is_interactive() && !self.args.no_interactive;
         match (&self.args.work.module, can_ask) {
             (_, true) => ask(changes).map(Aim::One),
             (Some(module), false) if changes.is_empty() => {

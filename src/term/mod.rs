@@ -95,7 +95,7 @@ pub fn glyphs() -> Glyphs {
     if io::stdout().is_terminal() { Glyphs::Unicode } else { Glyphs::Ascii }
 }
 
-/// What `wt-loop` asks to be answered by one of these before it goes on.
+/// Whether there is somebody who can be asked: a terminal to type into and one to read from.
 pub fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

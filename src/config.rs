@@ -75,6 +75,9 @@ pub struct LoopSpec {
     pub continue_session: bool,
     /// Whether the agent's JSON is kept as it came.
     pub raw: bool,
+    /// How large the log may grow before a new one is begun.
+    #[serde(default)]
+    pub log_max_size: Limit,
     /// The user's own description of the agent.
     pub own_agent: Option<OwnAgent>,
     /// What a failing agent does to the loop.
@@ -336,6 +339,7 @@ impl Config {
             limit_wait: o.limit_wait.map_or(Some(LIMIT_WAIT), |Span(span)| span),
             continue_session: o.continue_session.unwrap_or(false),
             raw: o.raw.unwrap_or(false),
+            log_max_size: o.log_max_size.unwrap_or_default(),
             own_agent,
             on_failure: o.fail_fast.unwrap_or(false).into(),
             error_threshold: o.error_threshold.unwrap_or(ERROR_THRESHOLD),

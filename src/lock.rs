@@ -66,11 +66,12 @@ impl Lock {
 
     /// Who holds the lock now, as that one wrote it down; `None` where nobody does or the word is not yet written.
     pub fn holder<T: DeserializeOwned>(path: &Path) -> Option<T> {
-        if !Self::is_held(path).unwrap_or(false) {
+        let mut file = open(OpenOptions::new().read(true).write(true), path).ok()?;
+        if !imp::is_locked(&file).unwrap_or(false) {
             return None;
         }
         let mut text = Vec::new();
-        open(OpenOptions::new().read(true), path).ok()?.read_to_end(&mut text).ok()?;
+        file.read_to_end(&mut text).ok()?;
         serde_json::from_slice(&text).ok()
     }
 

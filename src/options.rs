@@ -41,10 +41,11 @@ pub enum Progress {
 }
 
 /// A number that may be without limit; 0 says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "u64", into = "u64")]
 pub enum Limit {
     /// No limit.
+    #[default]
     Unlimited,
     /// This many.
     At(u64),
@@ -166,6 +167,10 @@ pub struct LoopOptions {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub raw: Option<bool>,
 
+    /// Begin a new log when the log has this size, keeping three old ones: 500k, 100M, 2G; 0 is off
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub log_max_size: Option<Limit>,
+
     /// End the loop when the agent fails, with exit code 1
     #[arg(long, visible_alias = "exit-on-error", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub fail_fast: Option<bool>,
@@ -214,6 +219,7 @@ impl LoopOptions {
             limit_wait: self.limit_wait.or(lower.limit_wait),
             continue_session: self.continue_session.or(lower.continue_session),
             raw: self.raw.or(lower.raw),
+            log_max_size: self.log_max_size.or(lower.log_max_size),
             fail_fast: self.fail_fast.or(lower.fail_fast),
             error_threshold: self.error_threshold.or(lower.error_threshold),
             validation_command: if self.validation_command.is_empty() {
@@ -279,6 +285,21 @@ pub struct WorkOptions {
 
 fn limit(text: &str) -> Result<Limit, String> {
     text.parse::<u64>().map(Limit::from).map_err(|_| format!("'{text}' is no whole number; 0 is unlimited"))
+}
+
+/// `500k`, `100M`, `2G`, or plain bytes; 0 is unlimited.
+fn size(text: &str) -> Result<Limit, String> {
+    let wrong = || format!("'{text}' is no size; write it as 500k, 100M or 2G, 0 for off");
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().map_err(|_| wrong())?;
+    let unit = match text[digits..].to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    number.checked_mul(unit).map(Limit::from).ok_or_else(wrong)
 }
 
 fn token(text: &str) -> Result<String, String> {
@@ -369,6 +390,18 @@ mod tests {
         assert_eq!(limit("0"), Ok(Limit::Unlimited));
         assert!(Limit::At(3).is_reached_by(3) && !Limit::At(3).is_reached_by(2) && !Limit::Unlimited.is_reached_by(9));
         assert!(limit("-1").is_err() && limit("ten").is_err());
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, bytes) in [("10", 10), ("500k", 500 << 10), ("100M", 100 << 20), ("2GB", 2 << 30), ("1MiB", 1 << 20)]
+        {
+            assert_eq!(size(text), Ok(Limit::At(bytes)), "{text}");
+        }
+        assert_eq!(size("0"), Ok(Limit::Unlimited));
+        for text in ["", "M", "-1", "1.5M", "5x", "99999999999999G"] {
+            assert!(size(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! written whole, one field and one iteration to a line, so that it can be read by eye and by `jq` alike. `status` is
 //! one of six words and nothing else; detail is in `status_reason`.
 
+mod history;
+
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -16,6 +18,8 @@ use serde_json::{Map, Value};
 
 use crate::files;
 use crate::gates::Rejection;
+
+pub use history::History;
 
 /// The version of the format that this program writes.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -261,7 +265,7 @@ pub struct State {
     pub host: String,
     /// The history. Last in the file, because it grows.
     #[serde(deserialize_with = "or_default")]
-    pub iterations: Vec<Iteration>,
+    pub iterations: History,
     /// What other versions and tools wrote.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -312,10 +316,7 @@ impl State {
             out.extend_from_slice(b",\n");
         }
         out.extend_from_slice(b"  \"iterations\": [");
-        for (at, iteration) in self.iterations.iter().enumerate() {
-            out.extend_from_slice(if at == 0 { b"\n    " } else { b",\n    " });
-            serde_json::to_writer(&mut out, iteration)?;
-        }
+        self.iterations.write(&mut out)?;
         out.extend_from_slice(if self.iterations.is_empty() { b"]\n}\n" } else { b"\n  ]\n}\n" });
         Ok(out)
     }
@@ -401,7 +402,7 @@ mod tests {
     #[test]
     fn a_file_is_read_by_eye_too() {
         let mut state = State { task: "do \"it\"".into(), ..State::default() };
-        state.iterations = vec![Iteration { n: 1, ..Iteration::default() }, Iteration { n: 2, ..Iteration::default() }];
+        state.iterations = (1..=2).map(|n| Iteration { n, ..Iteration::default() }).collect();
         let text = String::from_utf8(state.to_bytes().unwrap()).unwrap();
         assert!(text.contains("\n  \"task\": \"do \\\"it\\\"\",\n"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("    {\"n\":")).count(), 2);

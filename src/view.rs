@@ -2,6 +2,8 @@
 //!
 //! Of a loop that died without a word the file still says `running`; the lock says otherwise, and the lock is believed.
 
+use std::path::PathBuf;
+
 use crate::error::{Doing, Error, Result};
 use crate::lock::Lock;
 use crate::session::Holder;
@@ -26,21 +28,22 @@ pub struct View {
 impl View {
     /// The loop of `worktree`; `None` where there never was one.
     pub fn of(worktree: &Worktree) -> Result<Option<Self>> {
-        let mut state = match (read(worktree), Holder::of(&worktree.loop_lock())) {
+        let mut found = read(worktree);
+        let mut hands = Hands::on(worktree)?;
+        if hands == Hands::None && matches!(&found, Ok(Some(state)) if !state.status.is_over()) {
+            // It may have ended between the two looks.
+            found = read(worktree);
+            hands = Hands::on(worktree)?;
+        }
+        let holder = hands.holder();
+        let state = match (found, &holder) {
             (Ok(Some(state)), _) => state,
             // The lock decides: a loop whose file was taken away is a loop, and can be stopped.
-            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, &holder),
+            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, holder),
             (Ok(None), None) => return Ok(None),
             (Err(error), None) => return Err(error),
         };
-        let mut held = is_held(worktree)?;
-        if !held && !state.status.is_over() {
-            // It may have ended between the two looks.
-            state = read(worktree)?.unwrap_or(state);
-            held = is_held(worktree)?;
-        }
-        let crashed = !held && !state.status.is_over();
-        let holder = Holder::of(&worktree.loop_lock());
+        let crashed = hands == Hands::None && !state.status.is_over();
         Ok(Some(Self { worktree: worktree.clone(), state, holder, crashed }))
     }
 
@@ -94,8 +97,28 @@ fn read(worktree: &Worktree) -> Result<Option<State>> {
     }
 }
 
-/// A loop that is being started is alive too.
-fn is_held(worktree: &Worktree) -> Result<bool> {
-    let held = |path: std::path::PathBuf| Lock::is_held(&path).doing("ask for the lock", &path);
-    Ok(held(worktree.loop_lock())? || held(worktree.start_lock())?)
+/// In whose hands a worktree's loop is.
+#[derive(PartialEq)]
+enum Hands {
+    None,
+    /// A loop that is being started is alive too, and so is one whose holder cannot be told.
+    Somebody,
+    Holder(Holder),
+}
+
+impl Hands {
+    fn on(worktree: &Worktree) -> Result<Self> {
+        let held = |path: PathBuf| Lock::is_held(&path).doing("ask for the lock", &path);
+        if held(worktree.loop_lock())? {
+            Ok(Holder::of(&worktree.loop_lock()).map_or(Self::Somebody, Self::Holder))
+        } else if held(worktree.start_lock())? {
+            Ok(Self::Somebody)
+        } else {
+            Ok(Self::None)
+        }
+    }
+
+    fn holder(&self) -> Option<Holder> {
+        if let Self::Holder(holder) = self { Some(holder.clone()) } else { None }
+    }
 }

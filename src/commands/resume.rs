@@ -120,6 +120,7 @@ fn overridden(spec: LoopSpec, typed: &LoopOptions) -> LoopSpec {
         limit_wait: span(o.limit_wait, spec.limit_wait),
         continue_session: o.continue_session.unwrap_or(spec.continue_session),
         raw: o.raw.unwrap_or(spec.raw),
+        log_max_size: o.log_max_size.unwrap_or(spec.log_max_size),
         on_failure: o.fail_fast.map_or(spec.on_failure, crate::config::OnFailure::from),
         error_threshold: o.error_threshold.unwrap_or(spec.error_threshold),
         validation: o.skip_validation.map_or(spec.validation, crate::config::Validation::from_skip),

@@ -80,7 +80,7 @@ impl<'a> Engine<'a> {
         let session =
             state.iterations.last().and_then(|last| last.session_id.clone()).filter(|_| spec.continue_session);
         let session_usage = counted_in(session.as_deref(), &state);
-        let log = Log::open(&worktree.log(), opening).doing("open", &worktree.log())?;
+        let log = Log::open(&worktree.log(), opening, spec.log_max_size).doing("open", &worktree.log())?;
         let last_failure = state.iterations.last().and_then(brief::failure_of);
         let chronicle = chronicle(worktree, spec, state.iterations.len())?;
         let (stage, began) = (Stage::new(), Instant::now());

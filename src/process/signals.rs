@@ -179,11 +179,9 @@ fn somebody_can_wake_us() -> bool {
     session(getppid()).is_some() && session(getppid()) == session(Pid::this()) && getppid() != getpgrp()
 }
 
-/// Makes children wait for their burial where we were started with SIGCHLD ignored; otherwise no end could be asked for.
+/// Makes children wait for their burial even where we were started with SIGCHLD ignored; otherwise no end could be asked for.
 pub fn see_children_end() {
-    if inherited_ignored().contains(SIGCHLD) {
-        let _ = flag::register(SIGCHLD, Arc::default());
-    }
+    let _ = flag::register(SIGCHLD, Arc::default());
 }
 
 /// The signals that were ignored when this program was started.

@@ -215,6 +215,17 @@ fn explicit_tasks_without_a_tasks_md_waits_for_one() {
 }
 
 #[test]
+fn the_log_rotates_by_size_when_asked() {
+    let world = World::with_agent("cat > /dev/null\nseq 1 2000\n");
+    world.wt(&["run", "x", "--max", "3", "--stall-threshold", "0", "--log-max-size", "5k"]).exit(3);
+    let logs = ["", ".1", ".2", ".3"].map(|n| world.read(&format!(".claude/ralph-loop.log{n}")));
+    // What a read brings is written in one piece: a log is as large as was set, and at most that piece larger.
+    assert!(logs[1..].iter().all(|log| log.len() > 5 << 10 && log.ends_with('\n')), "{:?}", logs.map(|log| log.len()));
+    assert!(!world.root.join(".claude/ralph-loop.log.4").exists());
+    world.wt(&["run", "x", "--log-max-size", "many"]).exit(2).stderr_has("'many' is no size; write it as 500k, 100M or 2G");
+}
+
+#[test]
 fn the_log_of_an_earlier_loop_is_kept() {
     let world = World::with_agent("echo run $RUN\n");
     for run in 1..=5 {

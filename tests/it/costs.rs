@@ -119,3 +119,56 @@ fn status_takes_little_longer_than_git_does() {
     eprintln!("status takes {:.2} times as long as git rev-parse", ratios[ratios.len() - 1]);
     assert!(ratios.iter().any(|&ratio| ratio <= bound), "{ratios:?}");
 }
+
+/// What `strace` with these options sees of a loop of so many idle iterations.
+fn traced(options: &[&str], iterations: usize) -> Option<String> {
+    let Ok(strace) = which::which("strace") else {
+        eprintln!("SKIPPED: what an iteration costs in system calls: strace is not installed");
+        return None;
+    };
+    let world = World::with_agent("exit 0\n");
+    let trace = world.base().join("tmp/trace");
+    let mut command = world.command(strace);
+    command.args(options).arg("-o").arg(&trace).arg(world.program());
+    command.args(["run", "x", "--stall-threshold", "0", "--max", &iterations.to_string()]);
+    assert_eq!(command.output().unwrap().status.code(), Some(3));
+    Some(fs::read_to_string(trace).unwrap())
+}
+
+/// What an iteration adds to a trace, counted by `count`.
+fn per_iteration(options: &[&str], count: impl Fn(&str) -> usize) -> Option<usize> {
+    let (few, many) = (traced(options, 2)?, traced(options, 12)?);
+    let each = (count(&many) - count(&few)).div_ceil(10);
+    eprintln!("an iteration, by strace {options:?}: {each}");
+    Some(each)
+}
+
+#[test]
+fn an_iteration_starts_four_programs() {
+    let programs = |trace: &str| trace.lines().filter(|line| line.contains("execve") && line.ends_with("= 0")).count();
+    // The guard, the shim that becomes the agent, and git.
+    if let Some(each) = per_iteration(&["-f", "-e", "trace=execve", "-e", "signal=none"], programs) {
+        assert!(each <= 4, "{each}");
+    }
+}
+
+#[test]
+fn an_iteration_takes_the_loop_few_system_calls() {
+    if let Some(each) = per_iteration(&[], |trace| trace.lines().count()) {
+        assert!(each <= 200, "{each}");
+    }
+}
+
+#[test]
+fn an_iteration_writes_its_state_once_and_little_else() {
+    let written = |line: &str| line.rsplit_once("= ").and_then(|(_, bytes)| bytes.parse::<usize>().ok());
+    let bytes = |trace: &str| trace.lines().filter_map(written).sum();
+    if let Some(each) = per_iteration(&["-e", "trace=write,writev,pwrite64"], bytes) {
+        // The state of twelve iterations, the log, the narration and the prompt.
+        assert!(each <= 8 * 1024, "{each}");
+    }
+    let renames = |trace: &str| trace.lines().filter(|line| line.contains("loop-state.json\"")).count();
+    if let Some(each) = per_iteration(&["-e", "trace=rename,renameat,renameat2"], renames) {
+        assert_eq!(each, 1, "one whole rewrite of the state per iteration");
+    }
+}

@@ -63,7 +63,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
             screen.end(&view)?;
             return Ok(exit(&view));
         }
-        signals.sleep(GLANCE);
+        signals.sleep(GLANCE, || {
+            signals.suspend();
+        });
         if let Screen::Person(stage) = &mut screen {
             stage.freshen();
         }

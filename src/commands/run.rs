@@ -89,7 +89,7 @@ fn take_up(worktree: &Worktree) -> Result<Exit> {
             return Err(error);
         }
     };
-    engine.run(|begun| match begun {
+    engine.in_its_own_window().run(|begun| match begun {
         Ok(()) => guest.report_running(),
         Err(error) => guest.report_failure(error),
     })

@@ -34,7 +34,7 @@ use crate::registry::Registry;
 use crate::session::Running;
 use crate::state::{State, Status, now_text};
 use crate::term::stage::Stage;
-use crate::term::title::Title;
+use crate::term::title::{Title, Window};
 use crate::worktree::Worktree;
 use decide::{Ending, Facts, Next, Stop, decide, to_check};
 
@@ -113,16 +113,22 @@ impl<'a> Engine<'a> {
     pub fn run(mut self, begun: impl FnOnce(Result<(), &Error>)) -> Result<Exit> {
         let beginning = self.begin();
         begun(beginning.as_ref().copied());
-        let ending = match beginning.and_then(|()| self.iterate()) {
-            Ok(ending) => ending,
+        let (ending, outcome) = match beginning.and_then(|()| self.iterate()) {
+            Ok(ending) => (ending.clone(), Ok(ending.exit)),
             Err(error) => {
                 let reason = error.to_string();
-                self.end(&Ending { status: Status::Stopped, exit: error.exit(), reason })?;
-                return Err(error);
+                (Ending { status: Status::Stopped, exit: error.exit(), reason }, Err(error))
             }
         };
-        self.end(&ending)?;
-        Ok(ending.exit)
+        let written = self.end(&ending);
+        written.and(outcome)
+    }
+
+    /// Says that the window was opened for this loop, and has no other title to come back.
+    #[must_use]
+    pub fn in_its_own_window(mut self) -> Self {
+        self.stage.set_window(Window::Loops);
+        self
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -200,7 +206,7 @@ impl<'a> Engine<'a> {
         self.save()?;
         if !pause.is_zero() {
             self.say(&story::pauses(pause));
-            self.signals.sleep(pause);
+            self.sleep(pause);
         }
         Ok(())
     }
@@ -243,6 +249,16 @@ impl<'a> Engine<'a> {
             Ok(kept) => Err(error.hint(format!("the whole state is kept in {}", kept.display()))),
             Err(_) => Err(error),
         }
+    }
+
+    /// Sleeps, with the terminal left to the user's shell while the loop is suspended.
+    fn sleep(&mut self, at_most: Duration) {
+        let (signals, stage) = (self.signals, &mut self.stage);
+        signals.sleep(at_most, || {
+            stage.suspend();
+            signals.suspend();
+            stage.resume();
+        });
     }
 
     /// Who asked for the end: a request beside the signal tells `wt-loop stop` from a bare one.

@@ -59,7 +59,7 @@ impl Engine<'_> {
         self.stage.set_live(Some(Live { what, since: None, tokens: self.state.total_tokens }));
         while Timestamp::now() < until && self.stop_asked().is_none() {
             let left = Duration::try_from(until.duration_since(Timestamp::now())).unwrap_or_default();
-            self.signals.sleep(left.min(GLANCE));
+            self.sleep(left.min(GLANCE));
         }
         self.stage.set_live(None);
         self.state.waiting_until = None;

@@ -97,6 +97,10 @@ impl Watcher for Watch<'_> {
         self.stage.suspend();
     }
 
+    fn resuming(&mut self) {
+        self.stage.resume();
+    }
+
     fn ending(&mut self) {
         self.stage.whisper("ending the agent and all that it started, 5 s at most; Ctrl-C again kills at once");
     }

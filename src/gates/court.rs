@@ -135,4 +135,8 @@ impl Watcher for Witness<'_> {
     fn suspending(&mut self) {
         self.stage.suspend();
     }
+
+    fn resuming(&mut self) {
+        self.stage.resume();
+    }
 }

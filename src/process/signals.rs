@@ -133,8 +133,8 @@ impl Signals {
         while matches!((&self.wake).read(&mut bytes), Ok(n) if n > 0) {}
     }
 
-    /// Sleeps for `at_most`, or until a signal asks the loop to end.
-    pub fn sleep(&self, at_most: Duration) {
+    /// Sleeps for `at_most`, or until a signal asks the loop to end. Where Ctrl-Z is pressed, `suspend` is to do it.
+    pub fn sleep(&self, at_most: Duration, mut suspend: impl FnMut()) {
         let deadline = Instant::now() + at_most;
         while self.interrupt().is_none() {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -145,7 +145,7 @@ impl Signals {
             let _ = poll(&mut watched, timeout(left));
             self.settle();
             if self.suspend_asked() {
-                self.suspend();
+                suspend();
             }
         }
     }

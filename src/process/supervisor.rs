@@ -52,6 +52,9 @@ pub trait Watcher {
     fn ending(&mut self) {}
     /// The loop is about to be suspended.
     fn suspending(&mut self) {}
+
+    /// It goes on.
+    fn resuming(&mut self) {}
 }
 
 /// How long an agent may take.
@@ -297,6 +300,7 @@ impl Run {
             let stood_still = signals.suspend();
             self.started += stood_still;
             self.last_word += stood_still;
+            watcher.resuming();
             self.order(Order::Thaw);
         }
     }

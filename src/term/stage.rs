@@ -13,7 +13,7 @@ use terminal_size::terminal_size_of;
 use super::filter::{Filter, plain};
 use super::human::{self, Glyphs};
 use super::table::cut;
-use super::title::{self, Title};
+use super::title::{self, Title, Window};
 use super::{DIM, paint};
 
 /// A line longer than this is shown before it ends.
@@ -43,6 +43,9 @@ pub struct Stage {
     live: Option<Live>,
     drawn: bool,
     drawn_at: Option<Instant>,
+    window: Window,
+    title: Option<String>,
+    borrowed: bool,
 }
 
 /// One of the two, and what it leads to.
@@ -86,7 +89,15 @@ impl Stage {
             live: None,
             drawn: false,
             drawn_at: None,
+            window: Window::Users,
+            title: None,
+            borrowed: false,
         }
+    }
+
+    /// Says whose window it is; the user's, where nobody says it.
+    pub fn set_window(&mut self, window: Window) {
+        self.window = window;
     }
 
     /// Symbols for the narration.
@@ -175,14 +186,42 @@ impl Stage {
         }
     }
 
-    /// Takes the live line off the screen until the next tick.
+    /// Leaves the terminal to the user's shell for a while: neither the live line nor our title is there.
     pub fn suspend(&mut self) {
         self.erase();
+        self.give_title_back();
+    }
+
+    /// Takes the terminal up again.
+    pub fn resume(&mut self) {
+        if let Some(title) = self.title.take() {
+            self.show_title(title);
+        }
+        self.draw();
     }
 
     /// Sets the title of the terminal's window.
     pub fn set_title(&mut self, name: &str, label: Option<&str>, what: Title) {
-        let sequence = title::escape(&title::title(name, label, what));
+        self.show_title(title::title(name, label, what));
+    }
+
+    fn show_title(&mut self, title: String) {
+        if self.window == Window::Users && !self.borrowed {
+            self.control(title::PUSH);
+            self.borrowed = true;
+        }
+        self.control(&title::escape(&title));
+        self.title = Some(title);
+    }
+
+    fn give_title_back(&mut self) {
+        if std::mem::take(&mut self.borrowed) {
+            self.control(title::POP);
+        }
+    }
+
+    /// A sequence for the terminal, whichever side it is on.
+    fn control(&mut self, sequence: &str) {
         if self.err.is_terminal() {
             self.err.write(io::stderr(), sequence.as_bytes());
         } else if self.out.is_terminal() {
@@ -244,6 +283,13 @@ impl Stage {
         self.err.write(anstream::AutoStream::auto(io::stderr()), text.as_bytes());
         self.drawn = true;
         self.drawn_at = Some(Instant::now());
+    }
+}
+
+/// However a loop ends, the user has the title back.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.give_title_back();
     }
 }
 

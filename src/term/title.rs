@@ -51,6 +51,20 @@ pub fn title(name: &str, label: Option<&str>, what: Title) -> String {
     format!("Ralph: {name}{label} [{what}]")
 }
 
+/// Whose window it is, and so who has the last word on its title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// The user's own: the title that it had comes back.
+    Users,
+    /// One that was opened for the loop: the last title stays.
+    Loops,
+}
+
+/// Puts the title on the terminal's stack, window and icon. A terminal without a stack ignores this and [`POP`].
+pub const PUSH: &str = "\x1b[22;0t";
+/// Takes it from there.
+pub const POP: &str = "\x1b[23;0t";
+
 /// The sequence that sets a terminal's title (OSC 0: window and icon).
 pub fn escape(title: &str) -> String {
     format!("\x1b]0;{}\x07", plain(title))

@@ -23,4 +23,5 @@ mod picker;
 mod ralph;
 mod real_agents;
 mod terminal;
+mod titles;
 mod validate;

@@ -1,5 +1,6 @@
 //! A real terminal: a tmux of the world's own, with a shell in it that a test types into.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::world::run;
@@ -84,6 +85,15 @@ impl<'a> Terminal<'a> {
     #[track_caller]
     pub fn close(&self) {
         self.tmux(&["kill-session", "-t", "t"]).exit(0);
+    }
+
+    /// Keeps every byte that is written to the terminal from now on, in a file of that name beside the worktree.
+    #[track_caller]
+    pub fn record(&self, name: &str) -> PathBuf {
+        let path = self.world.beside(name);
+        self.tmux(&["pipe-pane", "-t", "t", &format!("cat > '{}'", path.display())]).exit(0);
+        wait_for("the recording to begin", || path.exists().then_some(()));
+        path
     }
 
     /// A fact that tmux knows of the pane, by tmux's own name for it.

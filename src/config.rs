@@ -6,6 +6,7 @@
 //! record: what decides about commands comes from there, never from a file that a repository could ship.
 
 mod layer;
+mod policy;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +23,7 @@ use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Progress, Span};
 use layer::{Layer, Trust};
 
 pub use layer::{is_harmless, keys, variable};
+pub use policy::{Approval, Notify, OnFailure, Streaming, Validation};
 
 /// The repository's file, at the worktree's root.
 pub const REPOSITORY_FILE: &str = ".wt-loop.toml";
@@ -98,72 +100,8 @@ pub struct LoopSpec {
     pub tasks_at_start: AtStart,
     /// The user's own template of the prompt.
     pub prompt_template: Option<PathBuf>,
-}
-
-/// Who approves the agent's tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Approval {
-    /// The agent's own settings decide.
-    Agent,
-    /// Everything is approved.
-    All,
-}
-
-impl From<bool> for Approval {
-    fn from(all: bool) -> Self {
-        if all { Approval::All } else { Approval::Agent }
-    }
-}
-
-/// What a failing agent does to the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnFailure {
-    /// It is recorded, and the loop goes on.
-    GoOn,
-    /// It ends the loop.
-    End,
-}
-
-impl From<bool> for OnFailure {
-    fn from(fail_fast: bool) -> Self {
-        if fail_fast { OnFailure::End } else { OnFailure::GoOn }
-    }
-}
-
-/// Whether a claim of completion is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Validation {
-    /// By every gate.
-    Checked,
-    /// Not at all.
-    Skipped,
-}
-
-impl Validation {
-    /// What `--skip-validation` means.
-    pub const fn from_skip(skip: bool) -> Self {
-        if skip { Validation::Skipped } else { Validation::Checked }
-    }
-}
-
-/// Where the agent's output goes beside the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Streaming {
-    /// To the terminal, as it comes.
-    Live,
-    /// Nowhere.
-    LogOnly,
-}
-
-impl Streaming {
-    /// What `--no-stream` means.
-    pub const fn from_no_stream(no_stream: bool) -> Self {
-        if no_stream { Streaming::LogOnly } else { Streaming::Live }
-    }
+    /// Whether somebody is told of its end.
+    pub notify: Notify,
 }
 
 /// What holds when nobody says anything.
@@ -179,6 +117,8 @@ pub struct Defaults {
     pub stall_threshold: Limit,
     /// How long an iteration may take.
     pub iteration_timeout: Option<Duration>,
+    /// Whether somebody is told of the end.
+    pub notify: Notify,
 }
 
 /// The defaults of `ralph`: nothing ends it but a promise.
@@ -188,6 +128,7 @@ pub const RALPH: Defaults = Defaults {
     done: Some(Done::Manual),
     stall_threshold: Limit::Unlimited,
     iteration_timeout: None,
+    notify: Notify::Nobody,
 };
 
 /// The defaults of `ralph` when it is called by the name of `ito` or `spool`.
@@ -200,6 +141,7 @@ pub const START: Defaults = Defaults {
     max: Limit::At(10),
     stall_threshold: Limit::At(2),
     iteration_timeout: Some(Duration::from_secs(45 * 60)),
+    notify: Notify::User,
 };
 
 /// The promise where none is named.
@@ -279,6 +221,7 @@ impl Defaults {
             "error_threshold" => limit(ERROR_THRESHOLD, "off"),
             "idle_timeout" | "max_time" => "off".to_owned(),
             "validation_timeout" => minutes(VALIDATION_TIMEOUT),
+            "notify" => (if self.notify == Notify::User { "on" } else { "off" }).to_owned(),
             "launcher" => "auto".to_owned(),
             _ => return None,
         })
@@ -307,6 +250,7 @@ impl Config {
         let own_agent = own_agents.into_iter().find(|own| own.name == harness);
         let max = o.max.unwrap_or(defaults.max);
         let min = o.min.unwrap_or(1);
+        let notify = o.notifies();
         refuse_min_over_max(min, max)?;
         if work.task.trim().is_empty() && work.change_id.is_none() {
             return Err(empty_task());
@@ -353,6 +297,7 @@ impl Config {
                 TasksFile::Missing => AtStart::None,
             },
             prompt_template,
+            notify: notify.map_or(defaults.notify, Notify::from),
         })
     }
 }

@@ -9,7 +9,7 @@
 //! | [`plan`], [`options`], [`config`] | what was typed, and what it means |
 //! | [`engine`] | the loop: prompt, agent, what changed, done?, go on? |
 //! | [`foreground`], [`session`], [`view`], [`target`] | who may run a loop, what a reader sees of it, which one is meant |
-//! | [`launch`] | where `start` puts a loop |
+//! | [`launch`], [`notify`] | where `start` puts a loop, and who is told of its end |
 //! | [`agent`], [`gates`], [`prompt`], [`promise`], [`tasks`] | the agents; what must hold; pure text |
 //! | [`material`], [`layout`], [`worktree`], [`registry`], [`state`], [`change_history`], [`context`], [`log`], [`lock`], [`files`] | what is on disk |
 //! | [`process`] | the only place that spawns, signals and waits |
@@ -36,6 +36,7 @@ pub mod log;
 pub mod manual;
 pub mod material;
 pub mod nearest;
+pub mod notify;
 pub mod options;
 pub mod plan;
 pub mod process;
@@ -75,13 +76,14 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-/// The guard, the shim and the built-in agent are this program too; they come before anything else costs time.
+/// The guard, the shim, the built-in agent and the desktop's messenger are this program too; they come before anything else costs time.
 fn own_work(args: &[OsString]) -> Option<ExitCode> {
     let mut rest = args.iter().skip(2).cloned();
     match args.get(1)?.to_str()? {
         entry::GUARD => Some(process::guard_main()),
         entry::SHIM => Some(process::shim_main(rest)),
         entry::DETACH => Some(process::detach_main(rest)),
+        entry::NOTIFY => Some(notify::main()),
         entry::REHEARSAL => Some(agent::rehearsal::main(&mut rest)),
         _ => None,
     }

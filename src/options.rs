@@ -194,13 +194,28 @@ pub struct LoopOptions {
     /// Send the agent's output to the log only
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub no_stream: Option<bool>,
+
+    /// Tell the desktop and ring the terminal's bell when the loop ends and nobody asked it to
+    #[arg(long, overrides_with = "no_notify", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    pub notify: Option<bool>,
+
+    /// Tell nobody that the loop has ended
+    #[arg(long, overrides_with = "notify")]
+    pub no_notify: bool,
 }
 
 impl LoopOptions {
+    /// Whether somebody is to be told of the end; the two flags are one option.
+    pub fn notifies(&self) -> Option<bool> {
+        if self.no_notify { Some(false) } else { self.notify }
+    }
+
     /// These options, and where they say nothing, `lower`'s.
     #[must_use]
     pub fn or(self, lower: Self) -> Self {
         Self {
+            notify: self.notifies().or(lower.notifies()),
+            no_notify: false,
             harness: self.harness.or(lower.harness),
             model: self.model.or(lower.model),
             allow_all: self.allow_all.or(lower.allow_all),

@@ -127,6 +127,7 @@ fn overridden(spec: LoopSpec, typed: &LoopOptions) -> LoopSpec {
         extra_validation: if o.validation_command.is_empty() { spec.extra_validation } else { o.validation_command },
         validation_timeout: span(o.validation_timeout, spec.validation_timeout),
         stream: o.no_stream.map_or(spec.stream, crate::config::Streaming::from_no_stream),
+        notify: typed.notifies().map_or(spec.notify, crate::config::Notify::from),
         ..spec
     }
 }

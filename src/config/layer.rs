@@ -32,6 +32,9 @@ pub(super) const HARMLESS: [&str; 13] = [
     "error_threshold",
 ];
 
+/// A flag that has no key of its own: `notify = false` says it.
+const SAID_BY_NOTIFY: &str = "no_notify";
+
 /// The key of the user's own agents.
 const AGENTS: &str = "agents";
 
@@ -138,7 +141,8 @@ fn parser() -> Command {
 
 /// Their names, as a file has them.
 pub fn keys() -> Vec<String> {
-    parser().get_arguments().map(|arg| arg.get_id().to_string()).collect()
+    let ids = parser().get_arguments().map(|arg| arg.get_id().to_string()).collect::<Vec<_>>();
+    ids.into_iter().filter(|id| id != SAID_BY_NOTIFY).collect()
 }
 
 /// Whether a repository may set a key.

@@ -22,12 +22,13 @@ use std::time::{Duration, Instant};
 use crate::agent::Harness;
 use crate::agent::event::Usage;
 use crate::change_history::Chronicle;
-use crate::config::LoopSpec;
+use crate::config::{LoopSpec, Notify};
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::files;
 use crate::log::{Log, Opening};
 use crate::material;
+use crate::notify;
 use crate::process::{Interrupt, Signals};
 use crate::rawtext;
 use crate::registry::Registry;
@@ -60,7 +61,7 @@ pub struct Engine<'a> {
     session_usage: Usage,
     waited: Duration,
     /// Held until the loop is over.
-    _running: Running,
+    running: Running,
 }
 
 impl<'a> Engine<'a> {
@@ -104,7 +105,7 @@ impl<'a> Engine<'a> {
             last_failure,
             chronicle,
             warned: Vec::new(),
-            _running: running,
+            running,
         })
     }
 
@@ -121,6 +122,7 @@ impl<'a> Engine<'a> {
             }
         };
         let written = self.end(&ending);
+        self.tell_of_the_end(&ending);
         written.and(outcome)
     }
 
@@ -225,6 +227,22 @@ impl<'a> Engine<'a> {
         let _ = files::remove(&self.worktree.stop_request());
         let _ = files::remove(&self.worktree.pid_file());
         saved
+    }
+
+    /// Lets the next loop in, then tells whoever looks elsewhere: a desktop may take its time.
+    fn tell_of_the_end(mut self, ending: &Ending) {
+        let end = notify::End {
+            name: &self.worktree.name(),
+            label: self.spec.label.as_deref(),
+            status: ending.status,
+            exit: ending.exit,
+            iterations: self.state.iterations.len(),
+            reason: &ending.reason,
+        };
+        drop(self.running);
+        let Some(notice) = notify::notice(&end).filter(|_| self.spec.notify == Notify::User) else { return };
+        self.stage.ring(&notice.title, &notice.body);
+        notify::tell_desktop(&notice, self.env);
     }
 
     fn write_down(&mut self) -> Result<()> {

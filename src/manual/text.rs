@@ -54,6 +54,10 @@ pub const PAGES: [Text; 16] = [
             "With one word, it is the task; with two, the first is a change of this worktree, or another worktree of the repository \
              by its directory's name or its branch. A loop with a change is told the change's proposal and goes by its tasks.",
             "A worktree has one loop at a time: while one runs, another start fails and says who was first.",
+            "When the loop ends and nobody asked it to (done, stuck, stalled, or stopped by an error), the desktop of this shell shows \
+             a notification, and the terminal of the loop rings its bell and is sent one of its own (OSC 9 and OSC 777), which \
+             arrives over ssh too. Where there is no desktop (DBUS_SESSION_BUS_ADDRESS leads to it), or one that does not \
+             answer within a second, nothing is said about it. After Ctrl-C or wt-loop stop nobody is told. --no-notify keeps all of it quiet.",
         ],
         examples: &[
             ("wt-loop start \"Fix the login\" --max 10", "at most ten iterations, done when tasks.md is"),
@@ -70,7 +74,8 @@ pub const PAGES: [Text; 16] = [
              wt-loop start has prepared: that is what its terminal runs.",
             "The agent's words go to standard output as they come, the loop's own to standard error, everything to the log. Ctrl-C \
              ends the agent with everything it has started, records the iteration, and ends the loop; a second Ctrl-C does \
-             not wait. Ctrl-Z stops the agent and its clocks; fg goes on.",
+             not wait. Ctrl-Z stops the agent and its clocks; fg goes on. The terminal's title tells the iteration; the \
+             title that it had is back afterwards, and while the loop is stopped by Ctrl-Z.",
         ],
         examples: &[
             ("wt-loop run \"Fix the login\" --max 3", "three iterations in this terminal"),

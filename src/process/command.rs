@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -13,6 +13,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use super::entry;
+use crate::environment::Environment;
 
 /// What a short command answered.
 #[derive(Debug)]
@@ -63,6 +64,35 @@ pub fn spawn_detached<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, o
         .spawn()
 }
 
+/// Lets this program do a piece of `work` of its own ([`entry`]) as another process, in the environment `env` and with `input` on
+/// its standard input; what it prints is for nobody. After `at_most` it is killed.
+pub fn run_own(work: &str, env: &Environment, input: &[u8], at_most: Duration) -> io::Result<ExitStatus> {
+    let mut command = Command::new(own_program()?);
+    command.arg0("wt-loop").arg(work).env_clear().envs(env.pairs()).current_dir("/").process_group(0);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that ended before it read is seen by how it ended.
+        let _ = stdin.write_all(input);
+    }
+    end_within(&mut child, at_most)
+}
+
+/// Waits for the end of the leader of a process group; after `at_most` the whole group is killed.
+fn end_within(child: &mut Child, at_most: Duration) -> io::Result<ExitStatus> {
+    let deadline = Instant::now() + at_most;
+    loop {
+        match child.try_wait()? {
+            Some(status) => return Ok(status),
+            None if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
+            None => {
+                let _ = killpg(Pid::from_raw(i32::try_from(child.id()).unwrap_or_default()), Signal::SIGKILL);
+                child.wait()?;
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+    }
+}
+
 /// Like [`answer`], for a program that might not end: after `at_most` its whole group is killed.
 pub fn answer_within<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, at_most: Duration) -> io::Result<Answer> {
     super::keep_orphans();
@@ -71,19 +101,11 @@ pub fn answer_within<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, at
     command.args(args).current_dir(cwd).stdin(Stdio::null()).stdout(writer).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn()?;
     drop(command);
-    let deadline = Instant::now() + at_most;
-    let code = loop {
-        match child.try_wait()? {
-            Some(status) => break status.code(),
-            None if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
-            None => {
-                let _ = killpg(Pid::from_raw(i32::try_from(child.id()).unwrap_or_default()), Signal::SIGKILL);
-                child.wait()?;
-                super::sweep_now();
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-        }
-    };
+    let ended = end_within(&mut child, at_most);
+    if ended.is_err() {
+        super::sweep_now();
+    }
+    let code = ended?.code();
     // What is in the pipe now is the answer; a child that it left behind may hold the other end.
     fcntl(&out, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     let mut stdout = vec![0; 64 * 1024];

@@ -29,7 +29,7 @@ mod sweep;
 mod tree;
 mod wire;
 
-pub use command::{Answer, answer, answer_within, own_program, spawn_detached};
+pub use command::{Answer, answer, answer_within, own_program, run_own, spawn_detached};
 pub use guard::main as guard_main;
 pub use identity::Identity;
 pub use shim::{detach_main, main as shim_main};
@@ -52,6 +52,8 @@ pub mod entry {
     pub const SHIM: &str = "__become";
     /// What leaves the terminal and becomes a background loop.
     pub const DETACH: &str = "__detach";
+    /// What tells the desktop that a loop is over.
+    pub const NOTIFY: &str = "__notify";
     /// The built-in agent.
     pub const REHEARSAL: &str = "__rehearsal";
 }

@@ -3,6 +3,7 @@
 //! stdout is the answer, stderr the narration. Colour and symbols are for terminals; anstream takes them out elsewhere and
 //! honours `NO_COLOR` and `CLICOLOR_FORCE`. A closed pipe is not an error, and a terminal that is gone ends nothing.
 
+pub mod bell;
 pub mod filter;
 pub mod human;
 pub mod picker;

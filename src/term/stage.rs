@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anstyle::Style;
 use terminal_size::terminal_size_of;
 
+use super::bell;
 use super::filter::{Filter, plain};
 use super::human::{self, Glyphs};
 use super::table::cut;
@@ -203,6 +204,13 @@ impl Stage {
     /// Sets the title of the terminal's window.
     pub fn set_title(&mut self, name: &str, label: Option<&str>, what: Title) {
         self.show_title(title::title(name, label, what));
+    }
+
+    /// Asks for the attention of whoever looks elsewhere.
+    pub fn ring(&mut self, title: &str, text: &str) {
+        let [term, program] = ["TERM", "TERM_PROGRAM"].map(std::env::var_os);
+        let terminal = bell::Terminal::named(term.as_deref(), program.as_deref());
+        self.control(&bell::ring(title, text, terminal));
     }
 
     fn show_title(&mut self, title: String) {

@@ -19,6 +19,7 @@ mod document_004;
 mod gates;
 mod generated;
 mod many;
+mod notify;
 mod picker;
 mod ralph;
 mod real_agents;

@@ -1,9 +1,8 @@
 //! The user's own title is there again when a loop leaves the user's terminal, however it leaves.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
-use crate::support::{Terminal, World, agents, run, wait_for, wait_until};
+use crate::support::{Terminal, World, agents, run, serve, wait_for, wait_until};
 
 const OWN: &str = "my own title";
 
@@ -39,7 +38,8 @@ fn the_users_title_is_back_after_a_foreground_loop() {
 
 #[test]
 fn the_users_title_is_back_after_ctrl_c_a_stop_a_signal_and_an_error() {
-    let ends: [(&str, &dyn Fn(&World, &Terminal), i32); 4] = [
+    type End<'a> = &'a dyn Fn(&World, &Terminal);
+    let ends: [(&str, End, i32); 4] = [
         ("", &|_, terminal| terminal.press("C-c"), 130),
         ("", &|world, _| drop(world.wt(&["stop"]).exit(0)), 5),
         ("", &|world, _| drop(world.tool("sh", &["-c", "kill -TERM $(cat .claude/ralph-terminal.pid)"]).exit(0)), 130),
@@ -129,13 +129,10 @@ fn xterm_has_the_users_title_back() {
     let [xvfb, xterm, xprop] = tools.map(|(_, found)| found.unwrap());
     let world = World::with_agent("echo sleeping\nuntil [ -e \"$TMPDIR/go\" ]; do sleep 0.02; done\n");
     let display = world.beside("display");
-    let quiet = |mut command: Command| {
-        command.stderr(Stdio::null()).spawn().unwrap();
-    };
     let mut server = world.command(xvfb);
     server.args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"]);
     server.stdout(fs::File::create(&display).unwrap());
-    quiet(server);
+    serve(server);
     let number = wait_for("an X server", || {
         fs::read_to_string(&display).ok().filter(|number| number.ends_with('\n')).map(|number| number.trim().to_owned())
     });
@@ -149,7 +146,7 @@ fn xterm_has_the_users_title_back() {
     );
     let mut window = world.command(xterm);
     window.env("DISPLAY", &display).args(["-e", "sh", "-c", &script]);
-    quiet(window);
+    serve(window);
     let id = wait_for("a window", || {
         fs::read_to_string(world.beside("tmp/window"))
             .ok()

@@ -206,8 +206,11 @@ fn first_sentence(source: &str) -> String {
 fn every_dependency_has_its_reason() {
     let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
     let mut used = BTreeSet::new();
-    for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-        used.extend(manifest.get(kind).and_then(toml::Value::as_table).into_iter().flat_map(|of| of.keys().cloned()));
+    let systems = manifest.get("target").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::values);
+    for place in systems.filter_map(toml::Value::as_table).chain([&manifest]) {
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            used.extend(place.get(kind).and_then(toml::Value::as_table).into_iter().flat_map(|of| of.keys().cloned()));
+        }
     }
     let contributing = read("CONTRIBUTING.md");
     let (_, rest) = contributing.split_once("## Dependencies").expect("a section on dependencies");

@@ -5,6 +5,7 @@
 
 pub mod cast;
 mod claims;
+mod desktop;
 mod loops;
 pub mod model;
 mod output;
@@ -18,13 +19,14 @@ mod world;
 
 pub use cast::Cast;
 pub use claims::{CHANGE, PROMISES, REJECTED, SILENT, assert_has};
+pub use desktop::Manner;
 pub use loops::{HOLDS, pid_in};
 pub use output::Output;
 pub use processes::{Process, Running, is_alive};
 pub use scribe::SAYS_DONE;
 pub use snapshot::snapshot;
 pub use terminal::Terminal;
-pub use world::{World, agents, run, spawn};
+pub use world::{World, agents, run, serve, spawn};
 
 use std::time::{Duration, Instant};
 

@@ -315,6 +315,12 @@ pub fn run(command: Command) -> Output {
     spawn(command).wait()
 }
 
+/// Starts a server of a world, which dies with the world; what it complains of is for nobody.
+pub fn serve(mut command: Command) {
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    std::thread::spawn(move || child.wait());
+}
+
 /// Starts a command whose output is caught.
 pub fn spawn(mut command: Command) -> Running {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

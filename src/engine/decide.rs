@@ -176,7 +176,7 @@ fn overspent((tokens, usd): (u64, f64), spec: &LoopSpec) -> Option<String> {
 /// The ending that a person or a signal asked for.
 pub fn stopped(stop: Stop) -> Ending {
     let (exit, reason) = match stop {
-        Stop::Command => (Exit::Stopped, "stopped by wt-loop stop".to_owned()),
+        Stop::Command => (Exit::Stopped, "ended by wt-loop stop".to_owned()),
         Stop::Signal(name) => (Exit::Interrupted, format!("interrupted by {name}")),
     };
     Ending { status: Status::Stopped, exit, reason }

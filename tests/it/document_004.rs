@@ -176,7 +176,7 @@ fn scenario_manual_done() {
     world.wait_for_state("more than one iteration", |state| state["current_iteration"].as_u64() > Some(3));
     world.wt(&["stop"]).exit(0);
     let state = world.state();
-    assert_eq!((&state["status"], &state["status_reason"]), (&"stopped".into(), &"stopped by wt-loop stop".into()));
+    assert_eq!((&state["status"], &state["status_reason"]), (&"stopped".into(), &"ended by wt-loop stop".into()));
 }
 
 // Requirement: Loop Output Logging

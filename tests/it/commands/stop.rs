@@ -14,7 +14,7 @@ fn the_loop_exits_5_and_stop_exits_0() {
     let pid = running.pid();
     world.wt(&["stop"]).exit(0).stdout(&format!("stopped the loop in feat-x (pid {pid})\n")).stderr("");
     assert_eq!(world.state()["status"], "stopped", "it is written when stop returns");
-    running.wait().exit(5).stderr_has("wt-loop: stopped: stopped by wt-loop stop (1 iteration, ");
+    running.wait().exit(5).stderr_has("wt-loop: stopped: ended by wt-loop stop (1 iteration, ");
     world.wait_until_nothing_is_left();
     assert!(!world.root.join(".claude/ralph-terminal.pid").exists());
 }

@@ -62,6 +62,17 @@ impl View {
         if self.crashed { Status::Stopped } else { self.state.status }
     }
 
+    /// Whether it runs, and stands still after Ctrl-Z.
+    pub fn is_paused(&self) -> bool {
+        self.is_active() && self.holder.as_ref().is_some_and(|holder| holder.process.is_suspended())
+    }
+
+    /// The status for a person: `running`, `running (paused)`, `done`.
+    pub fn status_words(&self) -> String {
+        let paused = if self.is_paused() { " (paused)" } else { "" };
+        format!("{}{paused}", self.status())
+    }
+
     /// The reason for the status.
     pub fn reason(&self) -> Option<&str> {
         if self.crashed { Some(CRASHED) } else { self.state.status_reason.as_deref() }

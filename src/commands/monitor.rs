@@ -107,7 +107,8 @@ impl Screen {
         let state = &view.state;
         match self {
             Screen::Person(stage) => {
-                let what = format!("{} {} {}", plain(&state.worktree_name), view.status(), report::progress(state));
+                let what =
+                    format!("{} {} {}", plain(&state.worktree_name), view.status_words(), report::progress(state));
                 stage.set_live(Some(Live { what, since: None, tokens: state.total_tokens }));
                 Ok(())
             }

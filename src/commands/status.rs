@@ -46,6 +46,7 @@ struct Answer<'a> {
     state: &'a State,
     worktree: &'a std::path::Path,
     active: bool,
+    paused: bool,
     crashed: bool,
     elapsed_seconds: u64,
     tasks: Option<TaskCount>,
@@ -106,6 +107,7 @@ fn json(view: &View, tasks: Option<TaskCount>, process: Option<(i32, Usage)>) ->
         state: &state,
         worktree: &view.worktree.root,
         active: view.is_active(),
+        paused: view.is_paused(),
         crashed: view.is_crashed(),
         elapsed_seconds: elapsed(&state, Timestamp::now()).as_secs(),
         tasks,
@@ -134,7 +136,7 @@ fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>, budg
     let (state, now, glyphs) = (view.truth(), Timestamp::now(), term::glyphs());
     let label = state.label.as_ref().map(|label| format!(" ({})", plain(label))).unwrap_or_default();
     let name = paint(BOLD, &plain(&state.worktree_name));
-    let status = paint(status_style(state.status).bold(), state.status.word());
+    let status = paint(status_style(state.status).bold(), &view.status_words());
     let reason = state.status_reason.as_ref().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
     let mut text = format!("{name}{label}  {status}{reason}\n\n");
 

@@ -36,6 +36,11 @@ impl Identity {
         Self::of(self.pid).as_ref() == Some(self)
     }
 
+    /// Whether it stands still after Ctrl-Z; not known of processes on every system.
+    pub fn is_suspended(&self) -> bool {
+        imp::is_suspended(self.pid)
+    }
+
     /// Sends SIGTERM to that very process, and wakes it where it is suspended; that it is gone already is no error.
     pub fn terminate(&self) -> io::Result<()> {
         if !self.is_alive() {
@@ -57,6 +62,10 @@ mod imp {
         tree::stat(pid).filter(|stat| !stat.is_dead()).map(|stat| stat.started)
     }
 
+    pub fn is_suspended(pid: i32) -> bool {
+        tree::stat(pid).is_some_and(|stat| stat.is_suspended())
+    }
+
     pub fn boot_id() -> String {
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
     }
@@ -71,6 +80,10 @@ mod imp {
         let mut system = System::new().ok()?;
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, ProcessRefreshKind::nothing());
         system.process(pid).map(sysinfo::Process::start_time)
+    }
+
+    pub fn is_suspended(_: i32) -> bool {
+        false
     }
 
     pub fn boot_id() -> String {

@@ -86,6 +86,10 @@ mod imp {
         pub fn is_dead(&self) -> bool {
             matches!(self.state, b'Z' | b'X' | b'x')
         }
+
+        pub fn is_suspended(&self) -> bool {
+            self.state == b'T'
+        }
     }
 
     pub fn stat(pid: i32) -> Option<Stat> {

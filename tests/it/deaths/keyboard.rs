@@ -103,6 +103,11 @@ fn a_suspended_loop_can_be_stopped() {
     let cast = run(&terminal, &world, "");
     terminal.press("C-z");
     wait_for_standstill(&world, &cast);
+    let told = world.wt(&["status", "--json"]).exit(0).json();
+    assert_eq!((told["status"].as_str(), told["paused"].as_bool()), (Some("running"), Some(true)));
+    for args in [&["status"][..], &["list"]] {
+        world.wt(args).exit(0).stdout_has("running (paused)");
+    }
     world.wt(&["stop"]).exit(0);
     nothing_is_left(&world);
     assert_eq!(world.state()["exit_code"], 5);

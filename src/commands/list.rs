@@ -100,7 +100,7 @@ fn table(loops: &[(Record, View)]) -> Table {
             Cell::from(view.state.change_id.as_deref().unwrap_or("-")),
             Cell::styled(&view.status_words(), status_style(view.status())),
             Cell::from(report::progress(&view.state)),
-            Cell::from(report::time(&view.state.started_at, now)),
+            report::when(&view.state.started_at, now),
             Cell::from(view.state.task.lines().next().unwrap_or_default()),
         ]);
     }

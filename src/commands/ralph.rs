@@ -288,7 +288,8 @@ fn shown(history: &ChangeHistory) -> String {
         let took = std::time::Duration::from_millis(u64::try_from(entry.duration).unwrap_or(0));
         table.row([
             Cell::from((at + 1).to_string()),
-            Cell::from(format!("{} ({})", human::local(ended), human::relative(ended, now))),
+            Cell::from(format!("{} ({})", human::local(ended), human::relative(ended, now)))
+                .or(&human::relative(ended, now)),
             Cell::from(human::duration(took)),
             Cell::from(entry.harness_exit_code.to_string()),
             yes(entry.completion_promise_found),

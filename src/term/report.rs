@@ -24,6 +24,15 @@ pub fn time(text: &str, now: Timestamp) -> String {
     moment(text).map_or_else(|| plain(text), |then| format!("{} ({})", human::local(then), human::relative(then, now)))
 }
 
+/// The same for a table, which shows how long ago where there is no room for more.
+pub fn when(text: &str, now: Timestamp) -> Cell {
+    let cell = Cell::from(time(text, now));
+    match moment(text) {
+        Some(then) => cell.or(&human::relative(then, now)),
+        None => cell,
+    }
+}
+
 /// `2/5 ████░░░░░`.
 pub fn bar(done: u64, total: u64, glyphs: Glyphs) -> String {
     format!("{done}/{total}  {}", human::bar(done, total, BAR, glyphs))
@@ -45,7 +54,7 @@ pub fn iterations(shown: &[Iteration], now: Timestamp) -> Table {
     for iteration in shown {
         table.row([
             Cell::from(iteration.n.to_string()),
-            Cell::from(time(&iteration.started, now)),
+            when(&iteration.started, now),
             Cell::from(iteration.duration().map(human::duration).unwrap_or_default()),
             Cell::from(iteration.exit_code.map_or_else(|| "-".to_owned(), |code| code.to_string())),
             how(iteration),

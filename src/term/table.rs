@@ -6,7 +6,8 @@
 //!
 //! Where the table is wider than it may be, the widest of the columns that may be cut ([`Shrink::Cut`]) gives way
 //! first, until they are all alike; a cell that does not fit ends with `…`. Columns that may not be cut never are: if
-//! they alone are too wide, so is the table, for half an id is worth less than a wrapped line.
+//! they alone are too wide, so is the table, for half an id is worth less than a wrapped line. A column that would be cut and
+//! can say it shorter ([`Cell::or`]) does that before.
 //!
 //! What a cell or a heading says comes from names and files: it goes through [`plain`], so that no control character
 //! reaches the terminal. Styles are written only when asked for, around the text and never around the blanks.
@@ -70,6 +71,7 @@ impl Column {
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     text: String,
+    short: Option<String>,
     style: Style,
 }
 
@@ -83,7 +85,13 @@ impl Cell {
     pub fn styled(text: &str, style: Style) -> Self {
         let mut text = plain(text);
         text.truncate(text.trim_end().len());
-        Self { text, style }
+        Self { text, short: None, style }
+    }
+
+    /// The same, with a shorter text for a table that would be too wide.
+    #[must_use]
+    pub fn or(self, short: &str) -> Self {
+        Self { short: Some(plain(short)), ..self }
     }
 
     fn width(&self) -> usize {
@@ -124,6 +132,18 @@ impl Table {
 
     /// The table as text, no wider than `width` where its columns allow it; `None` is no limit.
     pub fn render(&self, width: Option<usize>, colour: Colour) -> String {
+        let (whole, given) = (self.widths(None), self.widths(width));
+        let is_cut = |at: usize| given.get(at) < whole.get(at);
+        let mut shorter = self.clone();
+        for (at, cell) in shorter.rows.iter_mut().flat_map(|row| row.iter_mut().enumerate()) {
+            if let Some(short) = cell.short.take().filter(|_| is_cut(at)) {
+                cell.text = short;
+            }
+        }
+        shorter.set(width, colour)
+    }
+
+    fn set(&self, width: Option<usize>, colour: Colour) -> String {
         let widths = self.widths(width);
         let mut out = String::new();
         if self.columns.iter().any(|column| !column.heading.text.is_empty()) {
@@ -252,6 +272,28 @@ feature-login  running   3  make the login work everywhere
 ";
         assert_eq!(loops().render(None, Colour::Never), expected);
         assert_eq!(loops().render(Some(58), Colour::Never), expected);
+    }
+
+    #[test]
+    fn a_column_says_it_shorter_before_it_is_cut() {
+        let mut table = Table::new([
+            Column::new("STARTED", Align::Left, Shrink::Cut),
+            Column::new("TASK", Align::Left, Shrink::Cut),
+        ]);
+        table.row([
+            Cell::new("2026-11-16 03:04:05 (5m ago)").or("5m ago"),
+            Cell::new("make the login work everywhere, for everybody"),
+        ]);
+        let rows =
+            |width| table.render(Some(width), Colour::Never).lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(rows(80), ["2026-11-16 03:04:05 (5m ago)  make the login work everywhere, for everybody"]);
+        assert_eq!(
+            rows(60),
+            ["2026-11-16 03:04:05 (5m ago)  make the login work everywhe…"],
+            "there is room for all of it"
+        );
+        assert_eq!(rows(50), ["5m ago   make the login work everywhere, for eve…"]);
+        assert_eq!(rows(12), ["5m a…  make…"]);
     }
 
     #[test]

@@ -112,6 +112,20 @@ fn tables_fit_a_narrow_terminal() {
 }
 
 #[test]
+fn a_table_says_how_long_ago_before_it_cuts_a_time() {
+    let world = World::with_agent(agents::COMMITS);
+    world.wt(&["run", "a task", "--max", "1"]).exit(3);
+    let terminal = Terminal::open(&world, 79, 30);
+    terminal.clear();
+    terminal.type_wt("history");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    let screen = terminal.screen();
+    let row = screen.lines().find(|line| line.starts_with("1  ")).unwrap_or_else(|| panic!("{screen}"));
+    let ago = |row: &str| row.starts_with("1  just now ") || row.contains("s ago ") || row.contains("m ago ");
+    assert!(ago(row) && !row.contains("20"), "{screen}");
+}
+
+#[test]
 fn colour_is_for_terminals_unless_somebody_says_otherwise() {
     let world = World::with_agent(agents::IDLE);
     world.wt(&["run", "x", "--max", "1"]).exit(3).lacks("\x1b");

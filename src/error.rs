@@ -152,6 +152,9 @@ fn way_out(error: &io::Error) -> Option<&'static str> {
         io::ErrorKind::ReadOnlyFilesystem => {
             Some("the file system is mounted read-only; mount it writable (findmnt -T .)")
         }
+        io::ErrorKind::NotADirectory => {
+            Some("a link or a file stands where a real folder must be; move it away with mv")
+        }
         io::ErrorKind::PermissionDenied => Some("look at its owner and mode with ls -ld"),
         _ => None,
     }

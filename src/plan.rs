@@ -122,7 +122,8 @@ fn prompt_file(name: &str) -> Result<String> {
     if name == "-" {
         io::stdin().read_to_end(&mut bytes).doing("read", Path::new("standard input"))?;
     } else {
-        bytes = fs::read(name).doing("read the prompt file", Path::new(name))?;
+        let read = fs::read(name).doing("read the prompt file", Path::new(name));
+        bytes = read.map_err(|error| error.hint("--prompt-file takes the path of a text, or - for standard input"))?;
     }
     let text = rawtext::from_bytes(&bytes);
     match (text.trim().is_empty(), name) {

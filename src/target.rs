@@ -123,6 +123,12 @@ fn told(error: &ResolveError) -> Error {
     let told = Error::usage(error.to_string());
     match error {
         ResolveError::Unknown { nearest: Some(near), .. } => told.hint(format!("did you mean {near}?")),
-        _ => told,
+        ResolveError::Unknown { kind, candidates, .. } | ResolveError::Ambiguous { kind, candidates, .. } => {
+            told.hint(match candidates.first() {
+                Some(first) => format!("--{kind} {first}"),
+                None => format!("without --{kind} the loop works on the task alone"),
+            })
+        }
+        ResolveError::Invalid { .. } | ResolveError::Unreadable { .. } => told,
     }
 }

@@ -29,7 +29,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let error = Error::usage(format!("no manual page called '{name}'; found: {}", pages.join(", ")));
         match nearest(name, pages.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("wt-loop man {near}")),
-            None => error,
+            None => error.hint("wt-loop man --list"),
         }
     })?;
     term::answer(&page)?;

@@ -96,6 +96,7 @@ fn a_link_in_the_place_of_our_folder_is_refused() {
         let told = world.wt(args).exit(1).stdout("");
         let error = told.stderr.lines().find(|line| line.starts_with("wt-loop: cannot ")).unwrap_or_default();
         assert!(error.contains(".claude") && error.contains("is not a directory"), "{}", told.stderr);
+        told.stderr_has("\nhint: a link or a file stands where a real folder must be");
     }
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "nothing was written through it");
     world.wt(&["doctor"]).exit(1).stdout_has(".claude");

@@ -37,11 +37,28 @@ fn an_empty_task() {
     std::fs::write(&file, "\n \n").unwrap();
     wrong_usage(&world, &["run", "--prompt-file", file.to_str().unwrap()], "empty.md is empty", "");
     let before = snapshot(&world.base());
-    world
-        .wt(&["run", "--prompt-file", "no/such/file"])
-        .exit(1)
-        .stderr_has("wt-loop: cannot read the prompt file no/such/file: no such file or directory\n");
+    world.wt(&["run", "--prompt-file", "no/such/file"]).exit(1).stderr_has(
+        "wt-loop: cannot read the prompt file no/such/file: no such file or directory\n\
+                     hint: --prompt-file takes the path of a text, or - for standard input\n",
+    );
     assert_eq!(snapshot(&world.base()), before);
+}
+
+#[test]
+fn names_that_resemble_nothing() {
+    let world = World::with_agent(agents::IDLE);
+    wrong_usage(&world, &["man", "zzzzzz"], "no manual page called 'zzzzzz'", "wt-loop man --list");
+    let other = ["run", "task", "--change", "zzzzzz"];
+    wrong_usage(
+        &world,
+        &other,
+        "no change called 'zzzzzz'; there are none here",
+        "without --change the loop works on the task alone",
+    );
+    world.change("add-login", 1);
+    wrong_usage(&world, &other, "no change called 'zzzzzz'; found: add-login", "--change add-login");
+    world.change("add-logout", 1);
+    wrong_usage(&world, &["run", "task", "--change", "add-log"], "begins with 'add-log'", "--change add-login");
 }
 
 #[test]

@@ -227,14 +227,15 @@ fn writable(dir: &Path) -> std::io::Result<()> {
 }
 
 fn space(root: &Path) -> Option<Finding> {
-    let disks = sysinfo::Disks::new_with_refreshed_list().ok()?;
-    let disk = disks
-        .iter()
-        .filter(|disk| root.starts_with(disk.mount_point()))
-        .max_by_key(|disk| disk.mount_point().as_os_str().len())?;
-    let free = disk.available_space();
+    let disk = nix::sys::statvfs::statvfs(root).ok()?;
+    let free = wide(disk.blocks_available()).saturating_mul(wide(disk.fragment_size()));
     let finding = |health| Finding::new("disk", health, format!("{} free", human::bytes(free)));
     Some(if free < LITTLE_SPACE { finding(Health::Note).mend("df -h .") } else { finding(Health::Good) })
+}
+
+/// Systems count in numbers of different widths.
+fn wide(number: impl Into<u64>) -> u64 {
+    number.into()
 }
 
 /// What dead loops have left, with the command that takes it away.

@@ -53,6 +53,15 @@ fn a_disk_that_fills_up_ends_the_loop_and_loses_nothing() {
 }
 
 #[test]
+fn doctor_knows_the_disk_of_the_worktree_whatever_its_kind() {
+    let world = World::with_agent(agents::IDLE);
+    let script = "MOUNT -t tmpfs -o size=3m none ../tmp && cd ../tmp && git init -q && WT doctor";
+    let Some(told) = mounted(&world, script) else { return };
+    let line = told.stdout.lines().find(|line| line.contains("disk")).unwrap_or_else(|| panic!("{told:?}"));
+    assert!(line.contains(" MiB free") || line.contains(" MB free"), "{line}");
+}
+
+#[test]
 fn a_disk_that_the_output_fills_up_lets_the_agent_finish() {
     let world = World::with_agent("cat > /dev/null\nhead -c 200000 /dev/zero | tr '\\0' x\ntouch ../went-on\n");
     fs::create_dir(world.root.join(".claude")).unwrap();

@@ -26,6 +26,7 @@ pub mod reader;
 #[cfg(test)]
 mod recording_tests;
 pub mod rehearsal;
+mod reset;
 mod shape_claude;
 mod words;
 

@@ -247,7 +247,6 @@ impl Config {
     pub fn resolve(self, work: Work, tasks: TasksFile, defaults: &Defaults) -> Result<LoopSpec> {
         let Self { options: o, prompt_template, own_agents, .. } = self;
         let harness = o.harness.clone().unwrap_or_else(|| defaults.harness.to_owned());
-        let own_agent = own_agents.into_iter().find(|own| own.name == harness);
         let max = o.max.unwrap_or(defaults.max);
         let min = o.min.unwrap_or(1);
         let notify = o.notifies();
@@ -265,6 +264,7 @@ impl Config {
             module_id: work.module_id,
             layout: work.layout.name.to_owned(),
             label: work.label,
+            own_agent: OwnAgent::described(&harness, own_agents)?,
             harness,
             model: o.model,
             approval: o.allow_all.unwrap_or(false).into(),
@@ -284,7 +284,6 @@ impl Config {
             continue_session: o.continue_session.unwrap_or(false),
             raw: o.raw.unwrap_or(false),
             log_max_size: o.log_max_size.unwrap_or_default(),
-            own_agent,
             on_failure: o.fail_fast.unwrap_or(false).into(),
             error_threshold: o.error_threshold.unwrap_or(ERROR_THRESHOLD),
             validation: Validation::from_skip(o.skip_validation.unwrap_or(false)),

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::agent::Harness;
+use crate::agent::{Harness, PrivateFiles};
 use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work, empty_task};
 use crate::engine::brief;
 use crate::environment::Environment;
@@ -83,7 +83,7 @@ pub fn dry_run(worktree: &Worktree, plan: &Plan, state: &State) -> Result<String
     brief.warnings.iter().for_each(|warning| term::warn(warning));
     let prompt = rawtext::to_bytes(&brief.prompt);
     let harness = Harness::of(&plan.spec)?;
-    let called = harness.invocation(&plan.spec, plan.program.clone(), None, &prompt, &worktree.prompt_file());
+    let called = harness.invocation(&plan.spec, plan.program.clone(), None, &prompt, &PrivateFiles::of(worktree));
     let words =
         std::iter::once(called.program.as_os_str()).chain(called.args.iter().map(std::ffi::OsString::as_os_str));
     let line: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();

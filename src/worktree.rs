@@ -149,6 +149,11 @@ impl Worktree {
         self.private("prompt.md")
     }
 
+    /// What the agent used, for one that tells it in a file.
+    pub fn usage_file(&self) -> PathBuf {
+        self.private("usage.json")
+    }
+
     /// `.claude/ralph-raw.jsonl`: the agent's JSON as it came.
     pub fn raw(&self) -> PathBuf {
         self.root.join(CLAUDE).join("ralph-raw.jsonl")

@@ -1,12 +1,12 @@
 //! GitHub Copilot: `copilot --no-ask-user --output-format json`, the prompt on standard input. It echoes the prompt, and streams its own words
-//! in deltas that a whole message repeats. Its tokens are not in the stream.
+//! in deltas that a whole message repeats. Its tokens are not in the stream: it tells them at its end, in a file.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::event::{Decoder, End, Event, Known, at, text, tool_detail};
+use super::event::{Decoder, End, Event, Known, Usage, at, number, text, tool_detail};
 use super::words::judge;
-use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, words};
+use super::{Agent, Cumulative, Output, Program, Prompt, Session, Sign, Tested, UsageFile, words};
 
 /// The agent.
 pub const AGENT: Agent = Agent {
@@ -18,9 +18,12 @@ pub const AGENT: Agent = Agent {
         [base, wish.session("--resume")].concat()
     },
     prompt: Prompt::Stdin,
-    output: Output::Json(|| Box::new(Copilot { streamed: false })),
+    output: Output::JsonAndUsage(
+        || Box::new(Copilot { streamed: false }),
+        UsageFile { flag: "--usage-output-file", read: usage },
+    ),
     session: Session::ById,
-    cumulative: Cumulative::Nothing,
+    cumulative: Cumulative::All,
     version: "1.0.102",
     login: &[Sign::Variable("GH_TOKEN"), Sign::Variable("GITHUB_TOKEN"), Sign::Variable("COPILOT_GITHUB_TOKEN")],
     tested: Tested::Recording,
@@ -64,4 +67,17 @@ impl Decoder for Copilot {
         }
         Known::Event
     }
+}
+
+/// Added over its models; its input has what was read from the cache and written to it.
+fn usage(told: &Value) -> Usage {
+    let models = at(told, &["modelMetrics"]).and_then(Value::as_object);
+    let of = |model: &Value| {
+        let [input, output, cache_read, cache_write] =
+            ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"]
+                .map(|field| number(model, &["usage", field]));
+        let input = input.saturating_sub(cache_read).saturating_sub(cache_write);
+        Usage { input, output, cache_read, cache_write, cost: None }
+    };
+    models.into_iter().flat_map(serde_json::Map::values).map(of).fold(Usage::default(), Usage::plus)
 }

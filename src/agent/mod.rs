@@ -16,6 +16,7 @@ mod droid;
 pub mod event;
 mod gemini;
 mod grok;
+pub mod harness;
 mod kilo;
 mod kimi;
 mod opencode;
@@ -33,13 +34,15 @@ mod words;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Approval, LoopSpec};
+use crate::config::Approval;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::nearest::nearest;
 use crate::process::own_program;
-use event::{Decoder, Event, Failure, Remedy};
+use event::{Decoder, Event, Failure, Remedy, Usage};
+pub use harness::{Harness, Invocation, PrivateFiles};
 use own::OwnAgent;
+use serde_json::Value;
 
 /// Every agent, the default one first.
 pub const ALL: [&Agent; 16] = [
@@ -114,6 +117,17 @@ pub enum Output {
     Text,
     /// JSON events, a line each, for this decoder.
     Json(fn() -> Box<dyn Decoder>),
+    /// The same, and what it used in a file.
+    JsonAndUsage(fn() -> Box<dyn Decoder>, UsageFile),
+}
+
+/// A private file in which an agent tells at its end what it used.
+#[derive(Clone, Copy)]
+pub struct UsageFile {
+    /// The flag that names the file.
+    flag: &'static str,
+    /// What the file says.
+    read: fn(&Value) -> Usage,
 }
 
 /// How an agent goes on in an earlier session.
@@ -179,162 +193,10 @@ struct Wish<'a> {
     session: Option<&'a str>,
 }
 
-/// The exact command line of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invocation {
-    /// The program, as an absolute path.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// What goes to its standard input.
-    pub input: Vec<u8>,
-}
-
-/// The agent of a loop: one of ours, or one of the user's own.
-pub enum Harness {
-    /// One of [`ALL`].
-    Ours(&'static Agent),
-    /// From the user's configuration.
-    Own(OwnAgent),
-}
-
-impl Harness {
-    /// The agent that a loop names.
-    pub fn of(spec: &LoopSpec) -> Result<Self> {
-        match &spec.own_agent {
-            Some(own) => Ok(Harness::Own(own.clone())),
-            None => Agent::named(&spec.harness).map(Harness::Ours),
-        }
-    }
-
-    /// What it is called.
-    pub fn name(&self) -> &str {
-        match self {
-            Harness::Ours(agent) => agent.name,
-            Harness::Own(own) => &own.name,
-        }
-    }
-
-    /// Where its program is, by the PATH of the user's shell.
-    pub fn locate(&self, env: &Environment, cwd: &Path) -> Result<PathBuf> {
-        let found = match self {
-            Harness::Ours(agent) => agent.locate(env, cwd),
-            Harness::Own(own) => which::which_in(own.program(), env.get("PATH"), cwd).ok(),
-        };
-        found.ok_or_else(|| match self {
-            Harness::Ours(agent) => missing(agent.name, env, cwd),
-            Harness::Own(own) => Error::new(format!(
-                "{} is not on PATH; your own config.toml names it as the agent {}",
-                own.program(),
-                own.name
-            ))
-            .hint("wt-loop doctor"),
-        })
-    }
-
-    /// The exact command line for a prompt. `file` is where a prompt is put for an agent that wants one.
-    pub fn invocation(
-        &self,
-        spec: &LoopSpec,
-        program: PathBuf,
-        session: Option<&str>,
-        prompt: &[u8],
-        file: &Path,
-    ) -> Invocation {
-        let extra = spec.agent_args.iter().map(OsString::from);
-        let wish = Wish {
-            model: spec.model.as_deref(),
-            approval: spec.approval,
-            promise: spec.promise.as_deref(),
-            layout: &spec.layout,
-            session,
-        };
-        let (mut args, words) = match self {
-            Harness::Ours(agent) => ((agent.arguments)(&wish), agent.prompt),
-            Harness::Own(own) => (own.arguments(spec), own.prompt.handover()),
-        };
-        args.extend(extra);
-        let with = |words: &[&str], last: OsString| words.iter().map(OsString::from).chain([last]).collect::<Vec<_>>();
-        let input = match words {
-            Prompt::Stdin => prompt.to_vec(),
-            Prompt::StdinAnd(word) => {
-                args.push(word.into());
-                prompt.to_vec()
-            }
-            Prompt::Argument(words) => {
-                args.extend(with(words, <OsString as std::os::unix::ffi::OsStringExt>::from_vec(prompt.to_vec())));
-                Vec::new()
-            }
-            Prompt::File(words) => {
-                args.extend(with(words, file.into()));
-                Vec::new()
-            }
-        };
-        Invocation { program, args, input }
-    }
-
-    /// Whether it reads its prompt from a file.
-    pub fn wants_file(&self) -> bool {
-        let prompt = match self {
-            Harness::Ours(agent) => agent.prompt,
-            Harness::Own(own) => own.prompt.handover(),
-        };
-        matches!(prompt, Prompt::File(_))
-    }
-
-    /// A decoder for one run of it; `None` where it prints plain text.
-    pub fn decoder(&self) -> Option<Box<dyn Decoder>> {
-        let output = match self {
-            Harness::Ours(agent) => agent.output,
-            Harness::Own(own) => own.output.decoded_as(),
-        };
-        match output {
-            Output::Text => None,
-            Output::Json(decoder) => Some(decoder()),
-        }
-    }
-
-    /// A failure of an agent that is too old, with the version that is known to do.
-    pub fn with_version_wanted(&self, failure: Failure) -> Failure {
-        match self {
-            Harness::Ours(agent) if failure.remedy == Remedy::User(words::OLD) && !agent.version.is_empty() => {
-                Failure {
-                    words: format!("{} ({} {} is known to do)", failure.words, agent.name, agent.version),
-                    ..failure
-                }
-            }
-            _ => failure,
-        }
-    }
-
-    /// What it counts from the beginning of a session.
-    pub fn cumulative(&self) -> Cumulative {
-        match self {
-            Harness::Ours(agent) => agent.cumulative,
-            Harness::Own(_) => Cumulative::Nothing,
-        }
-    }
-
-    /// Whether it can go on in a session of its own.
-    pub fn session(&self) -> Session {
-        match self {
-            Harness::Ours(agent) => agent.session,
-            Harness::Own(_) => Session::None,
-        }
-    }
-}
-
 impl Agent {
     /// The agent of that name.
     pub fn named(name: &str) -> Result<&'static Self> {
-        ALL.into_iter().find(|agent| agent.name == name).ok_or_else(|| {
-            let names: Vec<&str> = ALL.iter().map(|agent| agent.name).collect();
-            let error = Error::usage(format!("no agent called '{name}'; known: {}", names.join(", ")));
-            match nearest(name, names) {
-                Some(near) => error.hint(format!("did you mean --harness {near}?")),
-                None => error.hint("describe it in your own config.toml as [agents.NAME]; see wt-loop man agents"),
-            }
-        })
+        ALL.into_iter().find(|agent| agent.name == name).ok_or_else(|| unknown(name, &[]))
     }
 
     /// Where its program is, by the PATH of the user's shell.
@@ -358,7 +220,8 @@ impl Agent {
     pub fn example(&self) -> String {
         let wish =
             Wish { model: Some("MODEL"), approval: Approval::All, promise: None, layout: "plain", session: None };
-        let args = (self.arguments)(&wish);
+        let usage_file = self.output.usage_file().map(|file| [file.flag.into(), "FILE".into()]);
+        let args: Vec<OsString> = (self.arguments)(&wish).into_iter().chain(usage_file.into_iter().flatten()).collect();
         let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let prompt = match self.prompt {
             Prompt::Stdin => "< PROMPT".to_owned(),
@@ -373,26 +236,36 @@ impl Agent {
     }
 }
 
+impl Output {
+    /// Where it tells what it used, if not in its output.
+    const fn usage_file(self) -> Option<UsageFile> {
+        match self {
+            Output::JsonAndUsage(_, file) => Some(file),
+            Output::Text | Output::Json(_) => None,
+        }
+    }
+}
+
+/// No agent has that name: neither one of ours nor one of the user's own.
+fn unknown(name: &str, own: &[OwnAgent]) -> Error {
+    let names = || ALL.iter().map(|agent| agent.name).chain(own.iter().map(|own| own.name.as_str()));
+    let known: Vec<&str> = names().collect();
+    let error = Error::usage(format!("no agent called '{name}'; known: {}", known.join(", ")));
+    match nearest(name, names()) {
+        Some(near) => error.hint(format!("did you mean --harness {near}?")),
+        None => error.hint("describe it in your own config.toml as [agents.NAME]; see wt-loop man agents"),
+    }
+}
+
 /// What the standard error of an agent that never began to work says: a limit or a failure that is the user's to mend, if it is one.
 pub fn judge_stderr(text: &str) -> Option<Event> {
     let said = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(5);
-    let judged = said.map(|line| words::judge(line, None, jiff::Timestamp::now()));
-    let is_telling =
-        |event: &Event| matches!(event, Event::Limit(_) | Event::Failed(Failure { remedy: Remedy::User(_), .. }));
-    judged.into_iter().find(is_telling)
+    said.map(|line| words::judge(line, None, jiff::Timestamp::now())).find(is_telling)
 }
 
-fn missing(name: &str, env: &Environment, cwd: &Path) -> Error {
-    let installed = |agent: &&&Agent| agent.program != Program::BuiltIn && agent.locate(env, cwd).is_some();
-    let found: Vec<&str> = ALL.iter().filter(installed).map(|agent| agent.name).collect();
-    let error = Error::new(match found.as_slice() {
-        [] => format!("no agent called '{name}' on PATH, nor any other"),
-        found => format!("no agent called '{name}' on PATH; found: {}", found.join(", ")),
-    });
-    match found.first() {
-        Some(other) => error.hint(format!("--harness {other}")),
-        None => error.hint("--harness rehearsal tries things out at no cost; wt-loop doctor tells what is missing"),
-    }
+/// Whether it is more than a failure that another try may mend.
+fn is_telling(event: &Event) -> bool {
+    matches!(event, Event::Limit(_) | Event::Failed(Failure { remedy: Remedy::User(_), .. }))
 }
 
 impl Wish<'_> {
@@ -444,7 +317,11 @@ mod tests {
                 "-p --output-format stream-json --verbose --model m --dangerously-skip-permissions --resume s",
             ),
             ("codex", "exec --json", "exec resume --json -m m --dangerously-bypass-approvals-and-sandbox s"),
-            ("opencode", "run --format json", "run --format json -m m --auto -s s"),
+            (
+                "opencode",
+                "run --format json",
+                "run --format json -m m --auto -s s",
+            ),
             ("gemini", "--skip-trust -o stream-json", "--skip-trust -o stream-json -m m -y -r latest"),
             ("pi", "-p --mode json", "-p --mode json --model m --session s"),
             (
@@ -453,7 +330,11 @@ mod tests {
                 "--no-ask-user --output-format json --model m --yolo --resume s",
             ),
             ("qwen", "-o stream-json", "-o stream-json -m m -y -r s"),
-            ("kilo", "run --format json", "run --format json -m m --auto -s s"),
+            (
+                "kilo",
+                "run --format json",
+                "run --format json -m m --auto -s s",
+            ),
             ("droid", "exec -o stream-json", "exec -o stream-json -m m --skip-permissions-unsafe -s s"),
             ("cline", "--json", "--json -m m --id s"),
             (

@@ -13,8 +13,9 @@ use std::ffi::OsString;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agent, Output, Prompt};
+use super::{ALL, Agent, Output, Prompt, unknown};
 use crate::config::{Approval, LoopSpec};
+use crate::error::Result;
 
 /// What stands for the model in the words that name it.
 const MODEL: &str = "{}";
@@ -98,6 +99,16 @@ impl OwnOutput {
 }
 
 impl OwnAgent {
+    /// The description of the agent of that name; none where it is one of ours that the user has not described anew.
+    pub fn described(name: &str, all: Vec<Self>) -> Result<Option<Self>> {
+        let ours = || ALL.iter().any(|agent| agent.name == name);
+        match all.iter().position(|own| own.name == name) {
+            Some(at) => Ok(all.into_iter().nth(at)),
+            None if ours() => Ok(None),
+            None => Err(unknown(name, &all)),
+        }
+    }
+
     /// The program.
     pub fn program(&self) -> &str {
         self.command.first().map_or("", String::as_str)

@@ -75,7 +75,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
 fn own_agent(spec: &LoopSpec, typed: &LoopOptions, worktree: &Worktree, context: &Context) -> Result<Option<OwnAgent>> {
     let Some(harness) = &typed.harness else { return Ok(spec.own_agent.clone()) };
     let config = Config::load(&worktree.root, &context.env, LoopOptions::default(), LaunchOptions::default())?;
-    Ok(config.own_agents.into_iter().find(|own| own.name == *harness))
+    OwnAgent::described(harness, config.own_agents)
 }
 
 fn refuse_the_finished(view: &View, spec: &LoopSpec) -> Result<()> {

@@ -1,14 +1,13 @@
 //! One iteration's work: the agent gets its prompt, and is tried again after every usage limit that was waited out.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::watch::{Budget, Tail, Watch};
 use super::{Engine, story};
 use crate::agent::event::{End, Event, Failure, Limit, Remedy, Usage};
 use crate::agent::reader::{Reader, Reading, denied};
-use crate::agent::{Cumulative, Invocation, judge_stderr};
+use crate::agent::{Cumulative, Invocation, PrivateFiles, judge_stderr};
 use crate::error::{Doing, Error, Result, reason};
 use crate::files;
 use crate::process::{Deadlines, Ended, GRACE, Job, Report, supervise};
@@ -97,9 +96,9 @@ impl Engine<'_> {
 
     fn attempt(&mut self, prompt: &[u8]) -> Result<Work> {
         let session = self.session.clone();
-        let file = self.prompt_file(prompt)?;
+        let files = self.private_files(prompt)?;
         let Invocation { program, args, input } =
-            self.harness.invocation(self.spec, self.program.clone(), session.as_deref(), prompt, &file);
+            self.harness.invocation(self.spec, self.program.clone(), session.as_deref(), prompt, &files);
         refuse_long_argument(self.harness.name(), &args)?;
         let job = Job {
             program,
@@ -132,12 +131,13 @@ impl Engine<'_> {
         let report = supervise(&job, &input, deadlines, self.signals, &mut watch)
             .map_err(|error| Error::new(format!("cannot supervise the agent: {}", reason(&error))))?;
         let ended = now_text();
-        let (reading, tail, stderr) = watch.finish();
+        let (mut reading, tail, stderr) = watch.finish();
         self.stage.end_stream();
         self.stage.set_live(None);
-        if self.harness.wants_file() {
-            let _ = files::remove(&file);
+        if let Some(usage) = files::read(&files.usage).ok().flatten().and_then(|told| self.harness.usage(&told)) {
+            reading.usage = usage;
         }
+        remove(&files);
         let reading = self.understood(reading, &report, &stderr.text());
         Ok(Work { started, ended, report, reading, tail, attempts: 1, given_up: None })
     }
@@ -206,13 +206,14 @@ impl Engine<'_> {
         self.spec.max_time.map(|most| most.saturating_sub(self.began.elapsed()))
     }
 
-    /// The private file of the prompt, for an agent that wants one.
-    fn prompt_file(&self, prompt: &[u8]) -> Result<PathBuf> {
-        let path = self.worktree.prompt_file();
+    /// The private files of a run: the prompt is in its own, for an agent that wants one, and nothing of an earlier run is left.
+    fn private_files(&self, prompt: &[u8]) -> Result<PrivateFiles> {
+        let files = PrivateFiles::of(self.worktree);
+        remove(&files);
         if self.harness.wants_file() {
-            files::replace(&path, prompt).doing("write", &path)?;
+            files::replace(&files.prompt, prompt).doing("write", &files.prompt)?;
         }
-        Ok(path)
+        Ok(files)
     }
 
     /// The shell's environment with what the agent may want to know of the loop, and without what would disturb it.
@@ -226,6 +227,13 @@ impl Engine<'_> {
         env.set("WT_LOOP_RUN_CHANGE", self.spec.change_id.clone().unwrap_or_default());
         env.set("PWD", &self.worktree.root);
         env.pairs().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+/// The files of a run are of no use after it.
+fn remove(files: &PrivateFiles) {
+    for file in [&files.prompt, &files.usage] {
+        let _ = files::remove(file);
     }
 }
 

@@ -1,8 +1,11 @@
 //! Agents that speak JSON, scripted: what they say, use, reach and fail at, through whole loops.
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use crate::support::World;
+use crate::support::cast::{self, Cast};
+use crate::support::{World, wait_within};
 
 /// A line of Claude's that says something.
 fn says(text: &str) -> String {
@@ -305,4 +308,99 @@ fn a_resumed_loop_runs_the_agent_that_is_named_now() {
     world.wt(&["run", "task", "--harness", "mine", "--max", "1"]).exit(3).stdout("my own\n");
     world.wt(&["resume", "--max", "2", "--harness", "claude"]).exit(3).stdout("the real one\n");
     world.wt(&["resume", "--max", "3", "--harness", "mine"]).exit(3).stdout("my own\n");
+}
+
+/// A script of copilot's that tells what it used in the file that it is given.
+fn copilot(used: &str) -> String {
+    let recorded = include_str!("../fixtures/agents/copilot-json.jsonl");
+    format!(
+        "echo \"$@\" >> ../args\nwhile [ $# -gt 0 ]; do [ \"$1\" = --usage-output-file ] && file=$2; shift; done\n\
+         cat > /dev/null\n[ ! -e \"$file\" ] || touch ../stale\ncat <<'END'\n{recorded}\nEND\n{used}"
+    )
+}
+
+#[test]
+fn copilots_tokens_are_read_from_its_usage_file_which_nobody_sees() {
+    let usage = include_str!("../fixtures/agents/copilot-usage.json");
+    let world = World::new();
+    world.write(".wt-loop.toml", "validation = ['true']\n");
+    world.agent("copilot", &copilot(&format!("cat > \"$file\" <<'END'\n{usage}\nEND\n")));
+    let run = ["run", "task", "--harness", "copilot", "--skip-validation"];
+    world.wt(&run).exit(0).stderr_has("1.6k tokens");
+    let iteration = &world.state()["iterations"][0];
+    let counted = ["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"].map(|f| &iteration[f]);
+    assert_eq!(counted, [&json!(1234), &json!(56), &json!(789), &json!(321)]);
+
+    let args = std::fs::read_to_string(world.beside("args")).unwrap();
+    let file = args.trim_end().rsplit(' ').next().unwrap();
+    assert!(args.contains("--usage-output-file /") && !std::path::Path::new(file).exists(), "{args}");
+    assert_eq!(world.git(&world.root, &["status", "--porcelain"]), "?? .wt-loop.toml");
+
+    world.agent("copilot", &copilot("echo '{\"modelMetrics\": [' > \"$file\"\n"));
+    world.wt(&run).exit(0);
+    world.agent("copilot", &copilot(""));
+    world.wt(&run).exit(0);
+    assert_eq!(world.state()["total_tokens"], 0, "a file that is broken or missing tells nothing");
+    assert!(!world.beside("stale").exists(), "nothing of an earlier run is taken for this one's");
+}
+
+#[test]
+fn copilot_counts_a_session_from_its_beginning() {
+    let usage =
+        |input: u64| json!({ "modelMetrics": { "m": { "usage": { "inputTokens": input, "outputTokens": 10 } } } });
+    let script = format!(
+        "case $WT_LOOP_RUN_ITERATION in\n1) echo '{}' ;;\n*) echo '{}' ;;\nesac > \"$file\"\n",
+        usage(100),
+        usage(250)
+    );
+    let world = World::new();
+    world.agent("copilot", &copilot(&script).replace("COMPLETE", "LATER"));
+    let options = ["--max", "2", "--stall-threshold", "0", "--continue-session", "--budget-tokens", "1000"];
+    world.wt(&[&["run", "task", "--harness", "copilot"], &options[..]].concat()).exit(3);
+    let state = world.state();
+    assert_eq!([0, 1].map(|n| &state["iterations"][n]["input_tokens"]), [&json!(100), &json!(150)], "{state:#}");
+}
+
+#[test]
+fn an_agent_of_the_users_own_is_suggested_too() {
+    let world = World::new();
+    world.user_config("[agents.housekeeper]\ncommand = ['x']\n");
+    for words in [&["run", "task"][..], &["ralph", "go", "--no-change"]] {
+        let told = world.wt(&[words, &["--harness", "housekeper"]].concat()).exit(2);
+        told.stderr_has("rehearsal, housekeeper\n").stderr_has("hint: did you mean --harness housekeeper?");
+    }
+    world.wt(&["run", "task", "--harness", "claud"]).exit(2).stderr_has("did you mean --harness claude?");
+}
+
+#[test]
+fn a_gigabyte_of_json_in_one_line_is_logged_in_little_memory_and_the_loop_goes_on() {
+    const GIB: u64 = 1 << 30;
+    let says = prints(&[says("<promise>COMPLETE</promise>"), result(&json!({}))]);
+    let world = loops(&format!(
+        "if [ $WT_LOOP_RUN_ITERATION = 1 ]; then
+         printf '{{\"type\":\"assistant\",\"message\":\"<promise>COMPLETE</promise>'
+         head -c {GIB} /dev/zero | tr '\\0' x
+         printf '\"}}\\n'
+         touch ../said
+         until [ -e ../go ]; do sleep 0.02; done
+         exit 0
+         fi\n{says}"
+    ));
+    let running = world.spawn(&["run", "task", "--max", "2", "--no-stream"]);
+    wait_within(Duration::from_secs(120), "the end of the line", || world.beside("said").exists().then_some(()));
+    let cast = Cast::of(running.pid());
+    for (who, pid) in [("loop", cast.looper), ("guard", cast.guard)] {
+        let peak = cast::size(pid, "VmHWM") >> 20;
+        assert!(peak < 40, "the {who} took {peak} MiB");
+    }
+    std::fs::write(world.beside("go"), "").unwrap();
+    running.wait().exit(0);
+    let log = std::fs::File::open(world.root.join(".claude/ralph-loop.log")).unwrap();
+    let (mut filling, mut buffer, mut log) = (0, vec![0; 1 << 20], log);
+    while let Ok(read @ 1..) = std::io::Read::read(&mut log, &mut buffer) {
+        filling += memchr::memchr_iter(b'x', &buffer[..read]).count() as u64;
+    }
+    assert!((GIB..GIB + 1000).contains(&filling), "{filling} bytes of the line are in the log");
+    let state = world.state();
+    assert_eq!([0, 1].map(|n| &state["iterations"][n]["promise_found"]), [&json!(false), &json!(true)], "{state:#}");
 }

@@ -70,14 +70,43 @@ fn model_approval_and_own_arguments_reach_every_agent() {
         ("opencode", "opencode run --format json -m m --auto --x"),
         ("gemini", "gemini --skip-trust -o stream-json -m m -y --x"),
         ("pi", "pi -p --mode json --model m --x"),
+        (
+            "copilot",
+            "copilot --no-ask-user --output-format json --model m --yolo --usage-output-file PRIVATE/usage.json --x",
+        ),
+        ("qwen", "qwen -o stream-json -m m -y --x"),
+        ("kilo", "kilo run --format json -m m --auto --x"),
+        ("droid", "droid exec -o stream-json -m m --skip-permissions-unsafe --x"),
+        ("cline", "cline --json -m m --x Follow the instructions on stdin"),
+        (
+            "grok",
+            "grok --output-format streaming-messages-json -m m --always-approve --x --prompt-file PRIVATE/prompt.md",
+        ),
+        ("kimi", "kimi --output-format stream-json --x -p PROMPT"),
+        ("amp", "amp -x --stream-json --dangerously-allow-all --x"),
+        ("cursor-agent", "cursor-agent -p --output-format stream-json --model m --force --x"),
+        (
+            "aider",
+            "aider --no-pretty --no-stream --no-check-update --no-gitignore --model m --yes-always --x --message-file PRIVATE/prompt.md",
+        ),
     ];
     for (name, _) in agents {
         world.scribe(name, SAYS_DONE);
         let words = ["ralph", "go", "--no-change", "--harness", name, "--model", "m", "--yolo", "--agent-arg", "--x"];
         world.wt(&words).exit(0);
     }
-    let lines: Vec<String> = world.calls().into_iter().map(|call| call.line).collect();
+    let private = world.git(&world.root, &["rev-parse", "--absolute-git-dir"]) + "/wt-loop";
+    let in_short = |line: &str| {
+        let line = line.replace(&private, "PRIVATE");
+        line.split_once("# Iteration").map_or(line.clone(), |(words, _)| format!("{words}PROMPT"))
+    };
+    let calls = world.calls();
+    let lines: Vec<String> = calls.iter().map(|call| in_short(&call.line)).collect();
     assert_eq!(lines, agents.map(|(_, line)| line));
+    for (call, line) in calls.iter().zip(&lines) {
+        let elsewhere = line.ends_with("PROMPT") || line.ends_with("PRIVATE/prompt.md");
+        assert_eq!(call.text().contains("# Iteration 1"), !elsewhere, "the prompt is on standard input: {line}");
+    }
 }
 
 #[test]

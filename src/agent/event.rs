@@ -86,6 +86,8 @@ pub struct Failure {
     pub words: String,
     /// Whether another try could mend it.
     pub remedy: Remedy,
+    /// The mark under which the agent's log, on its standard error, tells more.
+    pub in_log: Option<String>,
 }
 
 /// What could mend a failure.

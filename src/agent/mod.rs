@@ -263,6 +263,14 @@ pub fn judge_stderr(text: &str) -> Option<Event> {
     said.map(|line| words::judge(line, None, jiff::Timestamp::now())).find(is_telling)
 }
 
+/// What the agent's log, on its standard error, says of a failure that names its mark there: `ref=err_1 error="the words" …`.
+pub fn judge_log(failure: &Failure, stderr: &str) -> Option<Event> {
+    let mark = failure.in_log.as_deref()?;
+    let line = stderr.lines().rfind(|line| line.contains(mark))?;
+    let (words, _) = line.split_once("error=\"")?.1.split_once('"')?;
+    Some(words::judge(words, None, jiff::Timestamp::now())).filter(is_telling)
+}
+
 /// Whether it is more than a failure that another try may mend.
 fn is_telling(event: &Event) -> bool {
     matches!(event, Event::Limit(_) | Event::Failed(Failure { remedy: Remedy::User(_), .. }))
@@ -319,8 +327,8 @@ mod tests {
             ("codex", "exec --json", "exec resume --json -m m --dangerously-bypass-approvals-and-sandbox s"),
             (
                 "opencode",
-                "run --format json",
-                "run --format json -m m --auto -s s",
+                "run --format json --print-logs --log-level ERROR",
+                "run --format json --print-logs --log-level ERROR -m m --auto -s s",
             ),
             ("gemini", "--skip-trust -o stream-json", "--skip-trust -o stream-json -m m -y -r latest"),
             ("pi", "-p --mode json", "-p --mode json --model m --session s"),
@@ -332,8 +340,8 @@ mod tests {
             ("qwen", "-o stream-json", "-o stream-json -m m -y -r s"),
             (
                 "kilo",
-                "run --format json",
-                "run --format json -m m --auto -s s",
+                "run --format json --print-logs --log-level ERROR",
+                "run --format json --print-logs --log-level ERROR -m m --auto -s s",
             ),
             ("droid", "exec -o stream-json", "exec -o stream-json -m m --skip-permissions-unsafe -s s"),
             ("cline", "--json", "--json -m m --id s"),
@@ -349,6 +357,22 @@ mod tests {
             assert_eq!(line(name, Approval::Agent, None, None), plain);
             assert_eq!(line(name, Approval::All, Some("m"), Some("s")), full);
         }
+    }
+
+    #[test]
+    fn a_failure_is_told_in_the_words_of_the_log_that_it_points_to() {
+        let failure = |mark: Option<&str>| Failure {
+            words: "Unexpected server error".into(),
+            remedy: Remedy::Retry,
+            in_log: mark.map(str::to_owned),
+        };
+        let log = "level=ERROR ref=err_1 error=\"Model not found: a/b.\" cause=\"a \\\"b\\\"\"\nlevel=ERROR ref=err_2 error=\"x\"\n";
+        let told = |mark| match judge_log(&failure(mark), log) {
+            Some(Event::Failed(failure)) => Some(failure.words),
+            _ => None,
+        };
+        assert_eq!(told(Some("err_1")).as_deref(), Some("Model not found: a/b."));
+        assert_eq!([told(Some("err_2")), told(Some("err_3")), told(None)], [None, None, None]);
     }
 
     #[test]

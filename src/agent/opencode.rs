@@ -1,6 +1,7 @@
 //! OpenCode: `opencode run --format json`, the prompt on standard input. kilo, its fork, is driven alike.
 //!
-//! There is no end event: the end is the last `step_finish` with the reason `stop`. Usage adds up over the steps.
+//! There is no end event: the end is the last `step_finish` with the reason `stop`. Usage adds up over the steps. What goes wrong in its
+//! server, an unknown model for one, stands only in its log, under the mark that its error names: so it is asked for the errors in it.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +15,8 @@ pub const AGENT: Agent = Agent {
     name: "opencode",
     program: Program::Named("opencode"),
     arguments: |wish| {
-        let base = words(&["run", "--format", "json"], [wish.model("-m"), wish.approve(&["--auto"])]);
+        let always = ["run", "--format", "json", "--print-logs", "--log-level", "ERROR"];
+        let base = words(&always, [wish.model("-m"), wish.approve(&["--auto"])]);
         [base, wish.session("-s")].concat()
     },
     prompt: Prompt::Stdin,
@@ -56,7 +58,11 @@ impl Decoder for Opencode {
                 if error.contains("rejected permission") {
                     // It rejects by itself what it would have to ask for, and gives up: so will every further try.
                     let remedy = Remedy::User("--allow-all would allow it, or a rule in the agent's own settings");
-                    events.push(Event::Failed(Failure { words: error.trim_end_matches('.').to_owned(), remedy }));
+                    events.push(Event::Failed(Failure {
+                        words: error.trim_end_matches('.').to_owned(),
+                        remedy,
+                        in_log: None,
+                    }));
                 }
             }
             "step_finish" => {
@@ -74,7 +80,13 @@ impl Decoder for Opencode {
                 } else {
                     format!("{words}, retry after {retry_after}s")
                 };
-                events.push(judge(&words, status, Timestamp::now()));
+                let mark = text(value, &["error", "data", "ref"]);
+                events.push(match judge(&words, status, Timestamp::now()) {
+                    Event::Failed(failure) if !mark.is_empty() => {
+                        Event::Failed(Failure { in_log: Some(mark.to_owned()), ..failure })
+                    }
+                    judged => judged,
+                });
                 events.push(Event::Ended(End::Badly));
             }
             _ => {}

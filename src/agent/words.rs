@@ -76,7 +76,7 @@ const LOGIN_WORDS: [&str; 9] = [
 ];
 
 fn failed(words: &str, remedy: Remedy) -> Event {
-    Event::Failed(Failure { words: words.to_owned(), remedy })
+    Event::Failed(Failure { words: words.to_owned(), remedy, in_log: None })
 }
 
 #[cfg(test)]

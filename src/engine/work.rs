@@ -7,7 +7,7 @@ use super::watch::{Budget, Tail, Watch};
 use super::{Engine, story};
 use crate::agent::event::{End, Event, Failure, Limit, Remedy, Usage};
 use crate::agent::reader::{Reader, Reading, denied};
-use crate::agent::{Cumulative, Invocation, PrivateFiles, judge_stderr};
+use crate::agent::{Cumulative, Invocation, PrivateFiles, judge_log, judge_stderr};
 use crate::error::{Doing, Error, Result, reason};
 use crate::files;
 use crate::process::{Deadlines, Ended, GRACE, Job, Report, supervise};
@@ -62,7 +62,7 @@ impl Work {
         }
         let failed = self.exit_reason() == ExitReason::Failed;
         match self.reading.failure.as_ref().filter(|_| failed)? {
-            Failure { words, remedy: Remedy::User(way_out) } => Some(format!("{words}; {way_out}")),
+            Failure { words, remedy: Remedy::User(way_out), .. } => Some(format!("{words}; {way_out}")),
             Failure { remedy: Remedy::Retry, .. } => None,
         }
     }
@@ -146,12 +146,16 @@ impl Engine<'_> {
     fn understood(&mut self, mut reading: Reading, report: &Report, stderr: &str) -> Reading {
         let failed = matches!(report.ended, Ended::Exited(code) if code != 0);
         // An agent that was asked for events and gave none has not begun: its standard error is its own.
-        if failed && !reading.events && self.harness.decoder().is_some() {
-            match judge_stderr(stderr) {
-                Some(Event::Limit(limit)) => reading.limit = Some(limit),
-                Some(Event::Failed(failure)) => reading.failure = Some(self.harness.with_version_wanted(failure)),
-                _ => {}
-            }
+        let never_began = failed && !reading.events && self.harness.decoder().is_some();
+        let told = if never_began {
+            judge_stderr(stderr)
+        } else {
+            reading.failure.as_ref().and_then(|failure| judge_log(failure, stderr))
+        };
+        match told {
+            Some(Event::Limit(limit)) => reading.limit = Some(limit),
+            Some(Event::Failed(failure)) => reading.failure = Some(self.harness.with_version_wanted(failure)),
+            _ => {}
         }
         if matches!(report.ended, Ended::Exited(0)) && !reading.events && reading.silent {
             self.say(&story::warning("the agent ended well and said nothing at all"));

@@ -83,16 +83,23 @@ fn scenario_use_opencode_harness() {
     let world = world();
     world.scribe("claude", SAYS_DONE);
     world.called("ito", &["ralph", "make it so", "--change", CHANGE, "--harness", "opencode"]).exit(0);
-    assert_eq!(world.only_call().line, "opencode run --format json");
+    assert_eq!(world.only_call().line, "opencode run --format json --print-logs --log-level ERROR");
     world.called("ito", &["ralph", "make it so", "--change", CHANGE]).exit(0);
-    assert_eq!(world.calls()[1].line, "opencode run --format json", "it is also the default by this name");
+    assert_eq!(
+        world.calls()[1].line,
+        "opencode run --format json --print-logs --log-level ERROR",
+        "it is also the default by this name"
+    );
 }
 
 #[test]
 fn scenario_pass_model_to_harness() {
     let world = world();
     world.called("ito", &["ralph", "make it so", "--change", CHANGE, "--model", "anthropic/claude-sonnet"]).exit(0);
-    assert_eq!(world.only_call().line, "opencode run --format json -m anthropic/claude-sonnet");
+    assert_eq!(
+        world.only_call().line,
+        "opencode run --format json --print-logs --log-level ERROR -m anthropic/claude-sonnet"
+    );
 }
 
 #[test]
@@ -147,7 +154,7 @@ fn scenario_status_command() {
 fn scenario_allow_all_flag_enables_auto_approval() {
     let world = world();
     world.called("ito", &["ralph", "make it so", "--change", CHANGE, "--allow-all"]).exit(0);
-    assert_eq!(world.only_call().line, "opencode run --format json --auto");
+    assert_eq!(world.only_call().line, "opencode run --format json --print-logs --log-level ERROR --auto");
 }
 
 #[test]
@@ -157,5 +164,5 @@ fn scenario_allow_all_aliases() {
         world.called("ito", &["ralph", "make it so", "--change", CHANGE, flag]).exit(0);
     }
     let lines: Vec<String> = world.calls().into_iter().map(|call| call.line).collect();
-    assert_eq!(lines, ["opencode run --format json --auto"; 3]);
+    assert_eq!(lines, ["opencode run --format json --print-logs --log-level ERROR --auto"; 3]);
 }

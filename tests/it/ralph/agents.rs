@@ -67,7 +67,7 @@ fn model_approval_and_own_arguments_reach_every_agent() {
     let agents = [
         ("claude", "claude -p --output-format stream-json --verbose --model m --dangerously-skip-permissions --x"),
         ("codex", "codex exec --json -m m --dangerously-bypass-approvals-and-sandbox --x -"),
-        ("opencode", "opencode run --format json -m m --auto --x"),
+        ("opencode", "opencode run --format json --print-logs --log-level ERROR -m m --auto --x"),
         ("gemini", "gemini --skip-trust -o stream-json -m m -y --x"),
         ("pi", "pi -p --mode json --model m --x"),
         (
@@ -75,7 +75,7 @@ fn model_approval_and_own_arguments_reach_every_agent() {
             "copilot --no-ask-user --output-format json --model m --yolo --usage-output-file PRIVATE/usage.json --x",
         ),
         ("qwen", "qwen -o stream-json -m m -y --x"),
-        ("kilo", "kilo run --format json -m m --auto --x"),
+        ("kilo", "kilo run --format json --print-logs --log-level ERROR -m m --auto --x"),
         ("droid", "droid exec -o stream-json -m m --skip-permissions-unsafe --x"),
         ("cline", "cline --json -m m --x Follow the instructions on stdin"),
         (
@@ -122,7 +122,7 @@ fn nothing_is_approved_unless_asked_for() {
         [
             "claude -p --output-format stream-json --verbose",
             "codex exec --json -",
-            "opencode run --format json",
+            "opencode run --format json --print-logs --log-level ERROR",
             "gemini --skip-trust -o stream-json",
             "pi -p --mode json"
         ]

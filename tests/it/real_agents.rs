@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::model::{Step, Tokens, cut, refuse, say, shell, slowly};
 use crate::support::real::{CLAUDE, CODEX, GEMINI, OPENCODE, PATIENCE, PI, PRICES, Real, Stage};
-use crate::support::{spawn, wait_within};
+use crate::support::{Running, spawn, wait_within};
 
 const DONE: &str = "All is done. <promise>COMPLETE</promise>";
 const WRONG_KEY: &str = "Incorrect API key provided";
@@ -103,19 +103,29 @@ fn waits(agent: Real, times: usize) {
         refusal.headers.push(("retry-after-ms", "50".to_owned()));
     }
     agent.plays(vec![limit, say(DONE)], |stage| {
-        let (output, state) = stage.runs(&["--max", "1"]);
-        output.exit(0);
-        stage.model.was_followed();
-        let [iteration] = state["iterations"].as_array().unwrap().as_slice() else { panic!("{state:#}") };
-        assert_eq!((&iteration["attempts"], &iteration["exit_reason"]), (&json!(2), &json!("completed")), "{state:#}");
-        let [wait] = state["waits"].as_array().unwrap().as_slice() else { panic!("{state:#}") };
-        assert!(wait["reason"].as_str().unwrap().contains(words), "{state:#}");
-        let at = |field: &str| wait[field].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
-        let waited = at("until").duration_since(at("from")).as_secs_f64();
+        let waited = waited_out(stage, stage.starts(&["--max", "1"]), words);
         assert!((1.0..20.0).contains(&waited), "until the reset that was told, not longer: {waited}");
-        assert_eq!(state["waiting_until"], Value::Null);
-        counted(agent, &state, stage.model.reported());
     });
+}
+
+/// The loop waited for these words once, and went on with the same iteration. How long it waited.
+#[track_caller]
+fn waited_out(stage: &Stage, looper: Running, words: &str) -> f64 {
+    looper.wait_within(PATIENCE).exit(0);
+    let state = stage.world.state();
+    stage.model.was_followed();
+    let [iteration] = state["iterations"].as_array().unwrap().as_slice() else { panic!("{state:#}") };
+    assert_eq!((&iteration["attempts"], &iteration["exit_reason"]), (&json!(2), &json!("completed")), "{state:#}");
+    let [wait] = state["waits"].as_array().unwrap().as_slice() else { panic!("{state:#}") };
+    assert!(wait["reason"].as_str().unwrap().contains(words), "{state:#}");
+    assert_eq!(state["waiting_until"], Value::Null);
+    counted(stage.agent, &state, stage.model.reported());
+    stage.world.wait_until_nothing_is_left();
+    let at = |field: &str| wait[field].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let waited = at("until").duration_since(at("from")).as_secs_f64();
+    let ended = iteration["ended"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert!(ended >= at("until"), "to its end: {state:#}");
+    waited
 }
 
 /// With `--continue-session` the agent remembers what it said, and each iteration is counted by itself all the same.
@@ -202,10 +212,12 @@ stories! {
     gemini_is_interrupted_in_silence: is_interrupted_in_silence(GEMINI);
 
     opencode_works_and_is_counted: works(OPENCODE);
+    opencode_fails_by_a_cut_and_a_wrong_key: fails(OPENCODE, 6);
     opencode_waits_out_a_limit: waits(OPENCODE, 6);
     opencode_is_silent_for_too_long: is_silent_for_too_long(OPENCODE);
     opencode_goes_on_in_its_session: goes_on_in_its_session(OPENCODE);
     opencode_is_interrupted_at_work: is_interrupted_at_work(OPENCODE);
+    opencode_is_interrupted_in_silence: is_interrupted_in_silence(OPENCODE);
 
     pi_works_and_is_counted: works(PI);
     pi_fails_by_a_cut_and_a_wrong_key: fails(PI, 1);
@@ -215,17 +227,15 @@ stories! {
     pi_is_interrupted_in_silence: is_interrupted_in_silence(PI);
 }
 
-/// opencode sends a request that was cut again by itself, so that the loop sees none of it.
+/// opencode sends a request that was cut again by itself, a few times, so that the loop sees none of a single cut.
 #[test]
-fn opencode_mends_a_cut_itself_and_fails_by_a_wrong_key() {
-    OPENCODE.plays(vec![cut("Half of"), say("Mended."), refuse(1, 401, WRONG_KEY)], |stage| {
+fn opencode_mends_a_cut_itself() {
+    OPENCODE.plays(vec![cut("Half of"), say(DONE)], |stage| {
         let (output, state) = stage.runs(&["--max", "5"]);
-        output.exit(3).stderr_has(WRONG_KEY);
+        output.exit(0);
         stage.model.was_followed();
-        assert_eq!(state["status"], "stuck", "{state:#}");
-        assert!(state["status_reason"].as_str().unwrap().contains(WRONG_KEY), "{state:#}");
+        assert_eq!(state["iterations"].as_array().unwrap().len(), 1, "{state:#}");
         assert_eq!(state["iterations"][0]["exit_reason"], "completed", "{state:#}");
-        assert_eq!(state["iterations"][1]["exit_reason"], "failed", "{state:#}");
         counted(OPENCODE, &state, stage.model.reported());
     });
 }
@@ -252,6 +262,24 @@ fn codex_waits_until_the_minute_that_it_tells() {
         looper.wait().exit(130).stderr_has("usage limit");
         stage.world.wait_until_nothing_is_left();
         assert_eq!(stage.world.state()["status"], "stopped");
+    });
+}
+
+/// The same to its end. A minute is as short as the clock of the test's own time zone makes it: the one in which the limit is over ends
+/// some seconds after the loop begins, or, on a slow machine, is the next one.
+#[test]
+fn codex_waits_out_a_limit() {
+    let mut limit = refuse(1, 429, "The usage limit has been reached");
+    if let Step::Refuse(refusal, _) = &mut limit {
+        refusal.fields = json!({ "type": "usage_limit_reached" });
+        refusal.resets_in = Some(1);
+    }
+    CODEX.plays(vec![limit, say(DONE)], |stage| {
+        let second = (jiff::Timestamp::now().as_second() + 15).rem_euclid(60);
+        let mut command = stage.command(&["--max", "1", "--allow-all"]);
+        command.env("TZ", format!("TEST0:00:{second:02}"));
+        let waited = waited_out(stage, spawn(command), "usage limit");
+        assert!((5.0..=67.0).contains(&waited), "until the end of a minute, and a little: {waited}");
     });
 }
 
@@ -321,6 +349,16 @@ fn opencode_rejects_what_it_would_have_to_ask_for() {
         let mut command = stage.command(&["--max", "5"]);
         command.env("OPENCODE_PERMISSION", r#"{"bash":"ask"}"#);
         is_told_at_once(stage, command, "rejected permission", "--allow-all");
+        stage.model.was_followed();
+    });
+}
+
+/// What it prints of a model that it does not know is an unexpected server error; its log says what it is.
+#[test]
+fn opencode_does_not_know_the_model() {
+    let agent = Real { model: "fake/nope", ..OPENCODE };
+    agent.plays(vec![], |stage| {
+        is_told_at_once(stage, stage.command(&["--max", "5"]), "Model not found: fake/nope", "--model ID");
         stage.model.was_followed();
     });
 }

@@ -46,6 +46,8 @@ pub struct Refusal {
     pub headers: Vec<(&'static str, String)>,
     /// Further fields of the error itself.
     pub fields: Value,
+    /// The field `resets_at`: so many seconds after the refusal.
+    pub resets_in: Option<i64>,
 }
 
 /// The model says this, and ends its turn.
@@ -70,7 +72,8 @@ pub fn cut(text: &str) -> Step {
 
 /// The API refuses `times` requests.
 pub fn refuse(times: usize, status: u16, words: &str) -> Step {
-    let refusal = Refusal { status, words: words.to_owned(), headers: Vec::new(), fields: Value::Null };
+    let refusal =
+        Refusal { status, words: words.to_owned(), headers: Vec::new(), fields: Value::Null, resets_in: None };
     Step::Refuse(refusal, times)
 }
 

@@ -66,7 +66,7 @@ impl Wire {
 
     /// An error of the API's.
     pub fn refusal(self, refusal: &Refusal) -> Answer {
-        let Refusal { status, words, headers, fields } = refusal;
+        let Refusal { status, words, headers, fields, resets_in } = refusal;
         let kind = match status {
             401 => ("authentication_error", "UNAUTHENTICATED"),
             429 => ("rate_limit_error", "RESOURCE_EXHAUSTED"),
@@ -78,6 +78,9 @@ impl Wire {
         };
         for (name, value) in fields.as_object().into_iter().flatten() {
             error[name] = value.clone();
+        }
+        if let Some(seconds) = resets_in {
+            error["resets_at"] = json!(jiff::Timestamp::now().as_second() + seconds);
         }
         let body = json!({ "type": "error", "error": error });
         Answer::Whole(*status, headers.clone(), body.to_string())

@@ -9,6 +9,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::layout::Layout;
+use crate::term::filter::is_plain;
 use crate::worktree::Worktree;
 use crate::{agent, launch};
 
@@ -67,7 +68,7 @@ pub fn targets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let Some(worktree) = here() else { return Vec::new() };
         let siblings = worktree.siblings().unwrap_or_default();
-        let names = siblings.iter().filter_map(|sibling| sibling.root.file_name()).filter(|name| is_plain(name));
+        let names = siblings.iter().filter_map(|sibling| sibling.root.file_name()).filter(|name| can_be_offered(name));
         changes_of(&worktree).into_iter().chain(names.map(CompletionCandidate::new)).collect()
     })
 }
@@ -81,7 +82,7 @@ fn changes_of(worktree: &Worktree) -> Vec<CompletionCandidate> {
     changes.into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// A name with a line end would be two candidates.
-fn is_plain(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| !name.contains(char::is_control))
+/// A name with a line end would be two candidates, and one with controls would drive the terminal.
+fn can_be_offered(name: &OsStr) -> bool {
+    name.to_str().is_some_and(is_plain)
 }

@@ -5,7 +5,7 @@
 //! say. An unknown key is an error with the nearest name, in either file. The result, a [`LoopSpec`], is also the launch
 //! record: what decides about commands comes from there, never from a file that a repository could ship.
 
-mod layer;
+pub(crate) mod layer;
 mod policy;
 
 use std::path::{Path, PathBuf};

@@ -1,8 +1,10 @@
 //! What touches files: the only place that replaces one.
 //!
 //! A file is replaced whole (write, fsync, rename, fsync of the directory) or appended to; a reader never sees
-//! half of one. Files that we make are 0600 and directories 0700. Nothing is written or read through a symbolic
-//! link: the last component is opened with `O_NOFOLLOW`, and a directory of ours that is a link is refused.
+//! half of one. Files that we make are 0600 and directories 0700, less what a stricter umask takes away. Nothing is written or
+//! read through a symbolic link: the last component is opened with `O_NOFOLLOW`, and of the folders above it none may be one, up to
+//! and with the folder of ours that they are in. What lies above that is the user's to arrange. A named pipe, a device or anything
+//! else that is no regular file is refused without waiting for it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,6 +12,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+/// The folders of a worktree that have files of ours in them. The name of a change never is one of these: it has no dot before it.
+const OURS: [&str; 3] = [".claude", ".ito", ".spool"];
+
+/// More than any file of ours will ever have: the state of a loop of a hundred thousand iterations has less.
+const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// The suffix of a file that is being written and not yet in its place.
 const UNFINISHED: &str = ".tmp";
@@ -31,7 +39,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Opens `path` for appending, made if missing.
 pub fn append(path: &Path) -> io::Result<File> {
     private_dir(parent(path)?)?;
-    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(O_NOFOLLOW).open(path)
+    regular(OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(UNFOLLOWED).open(path)?)
 }
 
 /// Appends `text` as a paragraph of its own, in one write, so that two who append at once do not mix.
@@ -44,31 +52,23 @@ pub fn append_paragraph(path: &Path, text: &str) -> io::Result<()> {
 
 /// Opens an existing regular file for reading; `None` where there is none.
 pub fn open(path: &Path) -> io::Result<Option<File>> {
-    let mut options = OpenOptions::new();
-    // Without O_NONBLOCK a planted named pipe would hold us until somebody writes to it.
-    options.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
-    let file = match options.open(path) {
-        Ok(file) => file,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if file.metadata()?.is_file() {
-        Ok(Some(file))
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
-    }
+    refuse_linked_folders(parent(path)?)?;
+    opened(OpenOptions::new().read(true).custom_flags(UNFOLLOWED).open(path))
 }
 
 /// The whole content of `path`; `None` where there is no such file.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let Some(mut file) = open(path)? else { return Ok(None) };
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
+    open(path)?.map(whole).transpose()
+}
+
+/// The same of a file that is the user's own and may lie behind a link of the user's, as settings often do.
+pub fn read_users_own(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    opened(OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path))?.map(whole).transpose()
 }
 
 /// Removes `path`; that it is gone already is no error.
 pub fn remove(path: &Path) -> io::Result<()> {
+    refuse_linked_folders(parent(path)?)?;
     match fs::remove_file(path) {
         Err(error) if !is_absent(&error) => Err(error),
         _ => Ok(()),
@@ -77,6 +77,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 
 /// Makes `dir` and what is missing above it, private to the user; a symbolic link in its place is refused.
 pub fn private_dir(dir: &Path) -> io::Result<()> {
+    refuse_linked_folders(dir)?;
     match fs::symlink_metadata(dir) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{} is not a directory", dir.display()))),
@@ -89,6 +90,7 @@ pub fn private_dir(dir: &Path) -> io::Result<()> {
 
 /// Moves a file that cannot be understood out of the way, under a name that says so, and returns that name.
 pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    refuse_linked_folders(parent(path)?)?;
     let stamp = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ").to_string();
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".broken-{stamp}"));
@@ -100,7 +102,8 @@ pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
 
 /// Turns `path` into `path.1`, `path.1` into `path.2` and so on; `keep` of them stay.
 pub fn rotate(path: &Path, keep: u32) -> io::Result<()> {
-    if !path.try_exists()? {
+    refuse_linked_folders(parent(path)?)?;
+    if fs::symlink_metadata(path).is_err_and(|error| is_absent(&error)) {
         return Ok(());
     }
     for n in (1..keep).rev() {
@@ -115,6 +118,7 @@ pub fn rotate(path: &Path, keep: u32) -> io::Result<()> {
 /// Removes what writers that died left unfinished beside `path`.
 pub fn sweep_unfinished(path: &Path) -> io::Result<()> {
     let (dir, name) = (parent(path)?, path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    refuse_linked_folders(dir)?;
     for entry in fs::read_dir(dir)?.flatten() {
         let found = entry.file_name().to_string_lossy().into_owned();
         if found.starts_with(&format!("{name}.")) && found.ends_with(UNFINISHED) {
@@ -130,11 +134,48 @@ fn numbered(path: &Path, n: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Neither through a link nor, as a named pipe would have it, after a wait for whoever is at its other end.
+const UNFOLLOWED: i32 = O_NOFOLLOW | O_NONBLOCK;
+
+fn opened(result: io::Result<File>) -> io::Result<Option<File>> {
+    match result {
+        Err(error) if is_absent(&error) => Ok(None),
+        result => regular(result?).map(Some),
+    }
+}
+
+fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() { Ok(file) } else { Err(invalid("not a regular file")) }
+}
+
+fn whole(file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if file.take(LONGEST + 1).read_to_end(&mut bytes)? as u64 > LONGEST {
+        return Err(invalid("it is larger than 64 MiB"));
+    }
+    Ok(bytes)
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// Refuses a folder that is a link or lies behind one, as far up as the folder of ours that it is in.
+fn refuse_linked_folders(dir: &Path) -> io::Result<()> {
+    let is_ours = |folder: &&Path| OURS.iter().any(|name| folder.file_name().is_some_and(|found| found == *name));
+    let top = dir.ancestors().find(is_ours).unwrap_or(dir);
+    for folder in dir.ancestors().take_while(|folder| folder.starts_with(top)) {
+        if fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
+            let why = format!("{} is not a directory but a symbolic link", folder.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+    }
+    Ok(())
+}
+
 fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link, and those are not followed"))
-        }
+        Ok(found) if found.is_symlink() => Err(invalid("it is a symbolic link, and those are not followed")),
         _ => Ok(()),
     }
 }
@@ -144,7 +185,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 fn parent(path: &Path) -> io::Result<&Path> {
-    path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a file needs a directory"))
+    path.parent().ok_or_else(|| invalid("a file needs a directory"))
 }
 
 fn sync_dir(dir: &Path) -> io::Result<()> {
@@ -182,6 +223,55 @@ mod tests {
     }
 
     #[test]
+    fn no_folder_between_ours_and_the_file_may_be_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outside, root) = (dir.path().join("outside"), dir.path().join("root"));
+        fs::create_dir_all(outside.join("ralph/x")).unwrap();
+        fs::write(outside.join("ralph/x/state.json"), "theirs").unwrap();
+        // What lies above the folder of ours is the user's to arrange.
+        fs::create_dir_all(dir.path().join("real/.ito/.state/ralph/x")).unwrap();
+        symlink(dir.path().join("real"), &root).unwrap();
+        let path = root.join(".ito/.state/ralph/x/state.json");
+        replace(&path, b"ours").unwrap();
+        assert_eq!(read(&path).unwrap().unwrap(), b"ours");
+        fs::remove_dir_all(root.join(".ito/.state")).unwrap();
+        symlink(&outside, root.join(".ito/.state")).unwrap();
+        let new = root.join(".ito/.state/ralph/y/state.json");
+        let refused = [
+            replace(&path, b"x"),
+            replace(&new, b"x"),
+            append(&path).map(drop),
+            read(&path).map(drop),
+            remove(&path),
+            rotate(&path, 3),
+            set_aside(&path).map(drop),
+            sweep_unfinished(&path),
+        ];
+        for (n, result) in refused.into_iter().enumerate() {
+            assert!(result.is_err_and(|error| error.to_string().contains("symbolic link")), "{n}");
+        }
+        assert_eq!(fs::read(outside.join("ralph/x/state.json")).unwrap(), b"theirs");
+        assert_eq!(fs::read_dir(outside.join("ralph")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_users_own_file_may_lie_behind_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("dotfiles"), "max = 3").unwrap();
+        symlink("dotfiles", dir.path().join("config.toml")).unwrap();
+        assert_eq!(read_users_own(&dir.path().join("config.toml")).unwrap().unwrap(), b"max = 3");
+        assert_eq!(read_users_own(&dir.path().join("none")).unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_without_end_is_not_read_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.json");
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("larger than 64 MiB"));
+    }
+
+    #[test]
     fn rotation_keeps_as_many_as_asked() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
@@ -200,5 +290,8 @@ mod tests {
         let path = dir.path().join("pipe");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
         assert!(read(&path).is_err());
+        assert!(read_users_own(&path).is_err());
+        assert!(append(&path).is_err());
+        assert!(read(Path::new("/dev/zero")).is_err());
     }
 }

@@ -6,7 +6,7 @@ use crate::environment::Environment;
 use crate::error::{Exit, Result};
 use crate::log::Opening;
 use crate::process::Signals;
-use crate::registry::Record;
+use crate::registry::{Record, Registry};
 use crate::session::{self, Running, Starting};
 use crate::state::State;
 use crate::view::View;
@@ -14,8 +14,8 @@ use crate::worktree::Worktree;
 
 /// Runs a new loop here.
 pub fn run(worktree: &Worktree, env: &Environment, spec: LoopSpec, signals: &Signals) -> Result<Exit> {
-    let starting = Starting::begin(worktree)?;
-    if let Ok(Some(view)) = View::of(worktree) {
+    let starting = Starting::begin(worktree, &Registry::of(env))?;
+    if let Ok(Some(view)) = View::of(worktree, &Registry::of(env)) {
         session::record_crash(&view)?;
     }
     let (state, record) = session::prepare(worktree, env, spec)?;
@@ -31,7 +31,7 @@ pub fn go(
     starting: Starting,
     signals: &Signals,
 ) -> Result<Exit> {
-    let running = Running::begin(worktree, &state.loop_id)?;
+    let running = Running::begin(worktree, &Registry::of(env), &state.loop_id)?;
     drop(starting);
     Engine::new(worktree, env, &record.spec, signals, state, opening, running)?.run(|_| ())
 }

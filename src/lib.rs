@@ -28,6 +28,9 @@ pub mod environment;
 pub mod error;
 pub mod files;
 pub mod foreground;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod gates;
 pub mod launch;
 pub mod layout;

@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nix::libc::O_NOFOLLOW;
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::files;
@@ -89,7 +89,7 @@ impl Lock {
 }
 
 fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    options.mode(0o600).custom_flags(O_NOFOLLOW).open(path)
+    options.mode(0o600).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path)
 }
 
 #[cfg(all(target_os = "linux", not(wt_loop_portable)))]

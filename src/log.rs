@@ -21,6 +21,8 @@ pub enum Opening {
     Fresh,
     /// The one of the loop that goes on.
     GoOn,
+    /// The one of a loop that no record of the user's knows, gone on with. What its state claims was claimed by nobody we know.
+    Adopt,
 }
 
 /// An open log.

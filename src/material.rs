@@ -9,6 +9,9 @@ use crate::layout::{self, Change, Layout};
 use crate::tasks::Tasks;
 use crate::worktree::Worktree;
 
+/// The longest list of tasks that is read.
+const LONGEST: u64 = 8 * 1024 * 1024;
+
 /// The tasks file of a loop and what is in it.
 pub struct TasksFound {
     /// Its path below the worktree's root.
@@ -30,9 +33,15 @@ pub fn tasks(worktree: &Worktree, spec: &LoopSpec) -> Result<Option<TasksFound>>
     };
     let Some(path) = path else { return Ok(None) };
     let opened = layout::open_inside(&worktree.root, &path).map_err(|error| Error::new(error.to_string()))?;
-    let Some(mut file) = opened else { return Ok(None) };
+    let Some(file) = opened else { return Ok(None) };
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).doing("read", &path)?;
+    // Half a list must not be judged, and none that is written by hand is as long as this.
+    if file.take(LONGEST + 1).read_to_end(&mut bytes).doing("read", &path)? as u64 > LONGEST {
+        return Err(Error::new(format!(
+            "{} is larger than 8 MiB, which is no list of tasks",
+            below(&worktree.root, &path)
+        )));
+    }
     let tasks = Tasks::parse(&String::from_utf8_lossy(&bytes));
     Ok(Some(TasksFound { file: below(&worktree.root, &path), tasks }))
 }

@@ -100,7 +100,7 @@ pub struct LoopOptions {
     pub harness: Option<String>,
 
     /// The model, as the agent names it
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = model)]
     pub model: Option<String>,
 
     /// Let the agent do everything without asking, by its own flag for that
@@ -315,6 +315,16 @@ fn size(text: &str) -> Result<Limit, String> {
         _ => return Err(wrong()),
     };
     number.checked_mul(unit).map(Limit::from).ok_or_else(wrong)
+}
+
+/// A repository may name a model, and some agents would take one that begins like an option for an option.
+fn model(text: &str) -> Result<String, String> {
+    if text.starts_with('-') {
+        return Err(
+            "the name of a model does not begin with '-'; an argument for the agent is an --agent-arg".to_owned()
+        );
+    }
+    if text.trim().is_empty() { Err("a model needs a name".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 fn token(text: &str) -> Result<String, String> {

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::agent::{Harness, PrivateFiles};
 use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work, empty_task};
@@ -54,7 +54,7 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
     let layout = layout.unwrap_or_else(|| Layout::detect(&worktree.root));
     let module_id = module_id(worktree, layout, change_id.as_deref(), work.module.as_deref())?;
     brief::check_texts(worktree, layout, change_id.as_deref())?;
-    let task = whole_task(task, work.prompt_file.as_deref())?;
+    let task = whole_task(&worktree.root, task, work.prompt_file.as_deref())?;
     let config = Config::load(&worktree.root, env, options, launch)?;
     let (asked, launch) = (config.options.done, config.launch.clone());
     let tasks = tasks_file(worktree, layout, change_id.as_deref())?;
@@ -105,11 +105,11 @@ fn module_id(
 }
 
 /// The task from a file, from the command line, or from both: file first, then what was typed.
-pub fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
+pub fn whole_task(root: &Path, typed: Option<&str>, file: Option<&str>) -> Result<String> {
     if typed.is_some_and(|typed| typed.trim().is_empty()) {
         return Err(empty_task());
     }
-    let read = file.map(prompt_file).transpose()?;
+    let read = file.map(|file| prompt_file(root, file)).transpose()?;
     Ok(match (read, typed) {
         (Some(read), Some(typed)) => format!("{}\n\n{typed}", read.trim_end()),
         (Some(read), None) => read,
@@ -117,14 +117,22 @@ pub fn whole_task(typed: Option<&str>, file: Option<&str>) -> Result<String> {
     })
 }
 
-fn prompt_file(name: &str) -> Result<String> {
+fn prompt_file(root: &Path, name: &str) -> Result<String> {
     let mut bytes = Vec::new();
-    if name == "-" {
-        io::stdin().read_to_end(&mut bytes).doing("read", Path::new("standard input"))?;
-    } else {
-        let read = fs::read(name).doing("read the prompt file", Path::new(name));
-        bytes = read.map_err(|error| error.hint("--prompt-file takes the path of a text, or - for standard input"))?;
-    }
+    let read = match (name, inside(root, Path::new(name))) {
+        ("-", _) => io::stdin().read_to_end(&mut bytes),
+        // Whoever wrote the repository must not choose, by a link, what of this machine an agent is told.
+        (_, Some(path)) => match layout::open_inside(root, &layout::behind_links(root, &path)) {
+            Ok(Some(mut file)) => file.read_to_end(&mut bytes),
+            Ok(None) => Err(io::ErrorKind::NotFound.into()),
+            Err(error) => {
+                return Err(Error::new(error.to_string()).hint("name the file that it leads to, if you mean that"));
+            }
+        },
+        (_, None) => fs::File::open(name).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    read.doing("read the prompt file", Path::new(name))
+        .map_err(|error| error.hint("--prompt-file takes the path of a text, or - for standard input"))?;
     let text = rawtext::from_bytes(&bytes);
     match (text.trim().is_empty(), name) {
         (false, _) => Ok(text),
@@ -133,6 +141,18 @@ fn prompt_file(name: &str) -> Result<String> {
         (true, _) => Err(Error::usage(format!("the prompt file {name} is empty"))
             .hint(format!("write what is to be done into {name}, or: wt-loop start \"what is to be done\""))),
     }
+}
+
+/// The path of a file that is named as one of the worktree; `None` for one that is elsewhere.
+fn inside(root: &Path, name: &Path) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for part in std::path::absolute(name).ok()?.components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            part => path.push(part),
+        }
+    }
+    path.starts_with(root).then_some(path)
 }
 
 fn tasks_file(worktree: &Worktree, layout: &'static Layout, change_id: Option<&str>) -> Result<TasksFile> {

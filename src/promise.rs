@@ -20,11 +20,11 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-const OPEN: &str = "<promise>";
-const CLOSE: &str = "</promise>";
+pub(crate) const OPEN: &str = "<promise>";
+pub(crate) const CLOSE: &str = "</promise>";
 
 /// What [`defuse`] puts after the tag's name. No part of a tag can be made of it, so breaking one makes no other.
-const BREAK: &str = " tag";
+pub(crate) const BREAK: &str = " tag";
 
 /// What an agent has to say: a token between the two tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,26 +151,8 @@ fn tag_name_end(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::{self, scan};
     use proptest::prelude::*;
-
-    /// The definition, word for word, on the whole text at once.
-    fn naive(text: &[u8], token: &str) -> bool {
-        let token = token.trim_ascii().as_bytes();
-        (0..text.len()).any(|start| {
-            text[start..]
-                .strip_prefix(OPEN.as_bytes())
-                .and_then(|rest| rest.trim_ascii_start().strip_prefix(token))
-                .is_some_and(|rest| rest.trim_ascii_start().starts_with(CLOSE.as_bytes()))
-        })
-    }
-
-    fn scan<'a>(token: &str, reads: impl IntoIterator<Item = &'a [u8]>) -> bool {
-        let mut scanner = Scanner::new(&Promise::new(token));
-        for read in reads {
-            scanner.feed(read);
-        }
-        scanner.found()
-    }
 
     #[test]
     fn finds_what_is_promised_and_nothing_else() {
@@ -308,45 +290,22 @@ mod tests {
         })
     }
 
-    fn split<'a>(bytes: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-        cuts.extend([0, bytes.len()]);
-        cuts.sort_unstable();
-        cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
         #[test]
-        fn scanner_is_the_definition(
+        fn scanner_is_the_definition_and_nothing_defused_is_a_promise(
             (token, text) in token_and_text(),
-            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+            before in ".{0,40}",
+            cuts in prop::collection::vec(any::<usize>(), 0..6),
         ) {
-            let expected = naive(text.as_bytes(), &token);
-            prop_assert_eq!(scan(&token, split(text.as_bytes(), &cuts)), expected);
-            prop_assert_eq!(scan(&token, text.as_bytes().chunks(1)), expected);
+            fuzzing::promise(&token, text.as_bytes(), &cuts);
+            fuzzing::promise(&token, (before + &text).as_bytes(), &cuts);
         }
 
         #[test]
         fn scanner_takes_any_bytes(text in prop::collection::vec(any::<u8>(), 0..200), token in ".{0,8}") {
-            prop_assert_eq!(scan(&token, [text.as_slice()]), naive(&text, &token));
-            let promised = [&text, OPEN.as_bytes(), token.as_bytes(), CLOSE.as_bytes()].concat();
-            prop_assert!(scan(&token, promised.chunks(7)));
-        }
-
-        #[test]
-        fn nothing_defused_is_ever_a_promise((token, text) in token_and_text()) {
-            let defused = defuse(&text);
-            prop_assert!(!scan(&token, [defused.as_bytes()]));
-            prop_assert!(!defused.contains(OPEN) && !defused.contains(CLOSE));
-            prop_assert_eq!(defuse(&defused), defused.as_ref());
-        }
-
-        #[test]
-        fn defuse_only_adds_its_break(text in ".{0,40}", (_, tags) in token_and_text()) {
-            let text = text + &tags;
-            prop_assert_eq!(defuse(&text).replace(BREAK, ""), text.replace(BREAK, ""));
+            fuzzing::promise(&token, &text, &[7, 14]);
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! It points `list` to the worktree, and it is the launch record: every resolved option of its last loop. What decides about
 //! commands and approvals is taken from here, never from the state file, which a repository could ship and an agent
-//! could edit. Record and state belong together by the loop's id. 0600.
+//! could edit. Record and state belong together by the loop's id. Beside it lies a lock that the loop holds while it runs, which is
+//! there even when an agent has removed the worktree and its git directory; and only here a loop says that it is done. 0600.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -33,8 +34,24 @@ pub struct Record {
     pub git_dir: PathBuf,
     /// The git directory of the repository.
     pub common_dir: PathBuf,
+    /// What is known of its end.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// Every option of the loop.
     pub spec: LoopSpec,
+}
+
+/// What the user's side knows of the end of a loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Nothing: an earlier version wrote the record.
+    #[default]
+    Untold,
+    /// Its completion was not accepted, or not yet.
+    Open,
+    /// Its completion was accepted.
+    Done,
 }
 
 impl Record {
@@ -46,6 +63,7 @@ impl Record {
             root: worktree.root.clone(),
             git_dir: worktree.git_dir.clone(),
             common_dir: worktree.common_dir.clone(),
+            outcome: Outcome::Open,
             spec,
         }
     }
@@ -79,6 +97,19 @@ impl Registry {
     /// The record of the worktree at `root`.
     pub fn load(&self, root: &Path) -> Option<Record> {
         read(&self.path(root))
+    }
+
+    /// Writes down that the completion of a loop was accepted.
+    pub fn accept(&self, root: &Path, loop_id: &str) -> Result<()> {
+        match self.load(root).filter(|record| record.loop_id == loop_id) {
+            Some(record) => self.save(&Record { outcome: Outcome::Done, ..record }),
+            None => Ok(()),
+        }
+    }
+
+    /// The lock that the loop of a worktree holds beside the one in the worktree's git directory.
+    pub fn loop_lock(&self, root: &Path) -> PathBuf {
+        self.path(root).with_extension("lock")
     }
 
     /// Every record that can be read.

@@ -61,21 +61,23 @@ pub struct Starting {
     _lock: Lock,
 }
 
-/// The right to run a loop in a worktree, until dropped.
+/// The right to run a loop in a worktree, until dropped: the lock in its git directory, and the user's own, which no agent removes by
+/// removing a repository.
 pub struct Running {
+    _users: Lock,
     _lock: Lock,
 }
 
 impl Starting {
     /// Takes the start lock where no loop runs and no guard is at work.
-    pub fn begin(worktree: &Worktree) -> Result<Self> {
+    pub fn begin(worktree: &Worktree, registry: &Registry) -> Result<Self> {
         let path = worktree.start_lock();
         let lock = match Lock::take(&path, &holder("")?).doing("lock", &path)? {
             Taken::Ours(lock) => lock,
-            Taken::Held => return Err(somebody_starts(worktree)),
+            Taken::Held => return Err(somebody_starts(worktree, registry)),
         };
-        if runs(worktree)? {
-            return Err(somebody_runs(worktree));
+        if runs(worktree, registry)? {
+            return Err(somebody_runs(worktree, registry));
         }
         wait_for_guard(worktree)?;
         Ok(Self { _lock: lock })
@@ -84,12 +86,12 @@ impl Starting {
 
 impl Running {
     /// Takes the loop lock.
-    pub fn begin(worktree: &Worktree, loop_id: &str) -> Result<Self> {
-        let path = worktree.loop_lock();
-        match Lock::take(&path, &holder(loop_id)?).doing("lock", &path)? {
-            Taken::Ours(lock) => Ok(Self { _lock: lock }),
-            Taken::Held => Err(somebody_runs(worktree)),
-        }
+    pub fn begin(worktree: &Worktree, registry: &Registry, loop_id: &str) -> Result<Self> {
+        let take = |path: std::path::PathBuf| match Lock::take(&path, &holder(loop_id)?).doing("lock", &path)? {
+            Taken::Ours(lock) => Ok(lock),
+            Taken::Held => Err(somebody_runs(worktree, registry)),
+        };
+        Ok(Self { _lock: take(worktree.loop_lock())?, _users: take(registry.loop_lock(&worktree.root))? })
     }
 }
 
@@ -114,10 +116,7 @@ pub fn prepare(worktree: &Worktree, env: &Environment, spec: LoopSpec) -> Result
 /// Sees to it that the state can be written and nothing that was recorded is lost by it.
 pub fn make_room(worktree: &Worktree) -> Result<()> {
     let path = worktree.state();
-    if worktree.tracks(&path)? {
-        return Err(Error::new(".claude/loop-state.json is tracked by git, so it cannot be trusted as a loop's state")
-            .hint("git rm --cached .claude/loop-state.json && git commit"));
-    }
+    refuse_tracked(worktree)?;
     if let Found::Broken(why) = State::load(&path).doing("read", &path)? {
         set_aside(worktree, &why)?;
     }
@@ -126,6 +125,15 @@ pub fn make_room(worktree: &Worktree) -> Result<()> {
         .doing("make", &worktree.root.join(crate::worktree::CLAUDE))?;
     files::sweep_unfinished(&path).doing("tidy up beside", &path)?;
     files::remove(&worktree.stop_request()).doing("remove", &worktree.stop_request())
+}
+
+/// Refuses a state that the repository ships.
+pub fn refuse_tracked(worktree: &Worktree) -> Result<()> {
+    if worktree.tracks(&worktree.state())? {
+        return Err(Error::new(".claude/loop-state.json is tracked by git, so it cannot be trusted as a loop's state")
+            .hint("git rm --cached .claude/loop-state.json && git commit"));
+    }
+    Ok(())
 }
 
 /// Moves a state that cannot be read out of the way, and says where to.
@@ -140,6 +148,7 @@ pub fn set_aside(worktree: &Worktree, why: &str) -> Result<()> {
 pub fn record_crash(view: &View) -> Result<()> {
     let mut state = view.state.clone();
     if view.is_crashed() {
+        refuse_tracked(&view.worktree)?;
         state.status = Status::Stopped;
         state.status_reason = Some("crashed".into());
         state.exit_code = Some(i32::from(crate::error::Exit::Error.code()));
@@ -195,14 +204,23 @@ fn holder(loop_id: &str) -> Result<Holder> {
 }
 
 /// Whether a loop runs here. One that has written its end is about to leave, and is waited for.
-fn runs(worktree: &Worktree) -> Result<bool> {
-    let path = worktree.loop_lock();
-    if !Lock::is_held(&path).doing("ask for the lock", &path)? {
-        return Ok(false);
+fn runs(worktree: &Worktree, registry: &Registry) -> Result<bool> {
+    for path in [worktree.loop_lock(), registry.loop_lock(&worktree.root)] {
+        if !Lock::is_held(&path).doing("ask for the lock", &path)? {
+            continue;
+        }
+        let is_over = matches!(State::load(&worktree.state()), Ok(Found::State(state)) if state.status.is_over());
+        let patience = if is_over { LAST_STEPS } else { Duration::ZERO };
+        if !Lock::wait_until_free(&path, patience).doing("ask for the lock", &path)? {
+            return Ok(true);
+        }
     }
-    let is_over = matches!(State::load(&worktree.state()), Ok(Found::State(state)) if state.status.is_over());
-    let patience = if is_over { LAST_STEPS } else { Duration::ZERO };
-    Lock::wait_until_free(&path, patience).map(|free| !free).doing("ask for the lock", &path)
+    Ok(false)
+}
+
+/// Waits a moment for a loop that says it is over to let go of a lock; `false` where it does not, and so is not over.
+pub fn leaves(lock: &Path) -> bool {
+    Lock::wait_until_free(lock, LAST_STEPS).unwrap_or(true)
 }
 
 fn wait_for_guard(worktree: &Worktree) -> Result<()> {
@@ -219,11 +237,11 @@ fn wait_for_guard(worktree: &Worktree) -> Result<()> {
         .hint(format!("see what it waits for: pstree -p {pid}")))
 }
 
-fn somebody_starts(worktree: &Worktree) -> Error {
+fn somebody_starts(worktree: &Worktree, registry: &Registry) -> Error {
     let starter = Holder::of(&worktree.start_lock());
     // It may have succeeded meanwhile, and the start lock be in the hands of another who is being turned away.
     if Lock::is_held(&worktree.loop_lock()).unwrap_or(false) {
-        return somebody_runs(worktree);
+        return somebody_runs(worktree, registry);
     }
     match starter {
         Some(other) => Error::new(format!("another start is under way in this worktree (pid {})", other.process.pid)),
@@ -232,9 +250,9 @@ fn somebody_starts(worktree: &Worktree) -> Error {
     .hint("wt-loop status")
 }
 
-fn somebody_runs(worktree: &Worktree) -> Error {
-    let who =
-        Holder::of(&worktree.loop_lock()).map_or_else(String::new, |other| format!(" (pid {})", other.process.pid));
+fn somebody_runs(worktree: &Worktree, registry: &Registry) -> Error {
+    let holder = Holder::of(&worktree.loop_lock()).or_else(|| Holder::of(&registry.loop_lock(&worktree.root)));
+    let who = holder.map_or_else(String::new, |other| format!(" (pid {})", other.process.pid));
     let what = match State::load(&worktree.state()) {
         Ok(Found::State(state)) => format!(": {}", first_line(&state.task)),
         _ => String::new(),

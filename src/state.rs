@@ -381,6 +381,52 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The name of a field, known or not.
+    fn field() -> impl Strategy<Value = String> {
+        prop::sample::select(vec![
+            "n",
+            "started",
+            "ended",
+            "exit_code",
+            "exit_reason",
+            "commits",
+            "tokens_used",
+            "cost_usd",
+            "validation",
+            "status",
+            "task",
+            "change_id",
+            "max_iterations",
+            "iteration_timeout_min",
+            "waits",
+            "total_cost_usd",
+            "other",
+        ])
+        .prop_map(str::to_owned)
+    }
+
+    /// What could stand in one, in JSON.
+    fn value() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<f64>().prop_filter("JSON has finite numbers", |n| n.is_finite()).prop_map(|n| n.to_string()),
+            any::<i64>().prop_map(|n| n.to_string()),
+            any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap()),
+            prop::sample::select(vec![
+                "null",
+                "true",
+                "[]",
+                "[\"a\"]",
+                "{}",
+                "\"running\"",
+                "\"timed_out\"",
+                "\"2026-01-02T03:04:05Z\"",
+                "1e400",
+                "{\"gate\": \"\\u001b[31m\", \"reason\": \"\\u202e\"}",
+            ])
+            .prop_map(str::to_owned),
+        ]
+    }
+
     fn read(text: &str) -> State {
         serde_json::from_str(text).unwrap()
     }
@@ -421,7 +467,20 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_state_or_broken_and_never_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = serde_json::from_slice::<State>(&bytes);
+            crate::fuzzing::state(&bytes);
+        }
+
+        #[test]
+        fn whatever_stands_in_a_field_is_kept_and_shown_safely(
+            fields in proptest::collection::vec((field(), value()), 0..6), iteration in proptest::collection::vec((field(), value()), 0..6),
+        ) {
+            let object = |fields: Vec<(String, String)>| {
+                let lines: Vec<String> = fields.iter().map(|(name, value)| format!("{name:?}: {value}")).collect();
+                lines.join(", ")
+            };
+            let (fields, iteration) = (object(fields), object(iteration));
+            let gap = if fields.is_empty() { "" } else { ", " };
+            crate::fuzzing::state(format!("{{{fields}{gap}\"iterations\": [{{{iteration}}}]}}").as_bytes());
         }
 
         #[test]

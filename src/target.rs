@@ -9,6 +9,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::layout::{Change, Layout, Module, ResolveError};
 use crate::registry::{Record, Registry};
+use crate::session;
 use crate::view::View;
 use crate::worktree::{Sibling, Worktree};
 
@@ -46,24 +47,35 @@ pub fn module(worktree: &Worktree, layout: &'static Layout, name: &str) -> Resul
 
 /// The loop that a reader means.
 pub fn of_loop(cwd: &Path, env: &Environment, name: Option<&str>) -> Result<View> {
-    let here = Worktree::find(cwd)?;
-    let Some(name) = name else { return View::of(&here)?.ok_or_else(|| no_loop(&here)) };
+    let (here, registry) = (Worktree::find(cwd)?, Registry::of(env));
+    let of = |worktree: &Worktree| trusted(View::of(worktree, &registry)?, &registry);
+    let Some(name) = name else { return of(&here)?.ok_or_else(|| no_loop(&here)) };
     let change_id = change_here(&here, name)?;
     if change_id.is_some()
-        && let Some(view) = View::of(&here)?.filter(|view| view.state.change_id == change_id)
+        && let Some(view) = of(&here)?.filter(|view| view.state.change_id == change_id)
     {
         return Ok(view);
     }
     if let Some(root) = sibling(&here, name)? {
         let there = Worktree::find(&root)?;
-        return View::of(&there)?.ok_or_else(|| no_loop(&there));
+        return of(&there)?.ok_or_else(|| no_loop(&there));
     }
-    match elsewhere(&here, env, change_id.as_deref().unwrap_or(name))? {
+    match elsewhere(&here, &registry, change_id.as_deref().unwrap_or(name))? {
         Some(view) => Ok(view),
         None if change_id.is_some() => Err(Error::new(format!("no loop works on the change '{name}'"))
             .hint(format!("wt-loop start {name} \"what is to be done\""))),
         None => Err(unknown(&here, name)),
     }
+}
+
+/// A state that no loop of the user's wrote is one of another tool's, or a trap: one that the repository ships is refused.
+fn trusted(view: Option<View>, registry: &Registry) -> Result<Option<View>> {
+    if let Some(view) = view.as_ref().filter(|view| view.holder.is_none())
+        && registry.load(&view.worktree.root).is_none_or(|record| record.loop_id != view.state.loop_id)
+    {
+        session::refuse_tracked(&view.worktree)?;
+    }
+    Ok(view)
 }
 
 fn change_here(here: &Worktree, name: &str) -> Result<Option<String>> {
@@ -85,11 +97,17 @@ fn sibling(here: &Worktree, name: &str) -> Result<Option<PathBuf>> {
     one(name, "worktree", found, |root| root.display().to_string())
 }
 
-fn elsewhere(here: &Worktree, env: &Environment, name: &str) -> Result<Option<View>> {
+fn elsewhere(here: &Worktree, registry: &Registry, name: &str) -> Result<Option<View>> {
     let ours = |record: &Record| record.common_dir == here.common_dir && record.root != here.root;
     let works_on = |view: &View| view.state.change_id.as_deref().is_some_and(|id| id == name || id.starts_with(name));
-    let records = Registry::of(env).all().into_iter().filter(ours);
-    let views = records.filter_map(|record| View::of(&record.worktree()).ok().flatten()).filter(works_on).collect();
+    // A worktree that was removed under its loop is none that git knows, and the loop is there all the same.
+    let runs_nowhere = |view: &View| {
+        let root = &view.worktree.root;
+        view.is_active() && !root.is_dir() && root.file_name().is_some_and(|found| found == name)
+    };
+    let records = registry.all().into_iter().filter(ours);
+    let views = records.filter_map(|record| View::of(&record.worktree(), registry).ok().flatten());
+    let views = views.filter(|view| works_on(view) || runs_nowhere(view)).collect();
     one(name, "loop", views, |view: &View| view.worktree.root.display().to_string())
 }
 

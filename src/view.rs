@@ -1,12 +1,15 @@
 //! A loop as a reader sees it: the state on disk and whether its process lives. Reading writes nothing.
 //!
-//! Of a loop that died without a word the file still says `running`; the lock says otherwise, and the lock is believed.
+//! Of a loop that died without a word the file still says `running`; the lock says otherwise, and the lock is believed. An agent can
+//! write into that file, remove it, or remove the whole repository under its loop: so a loop that holds its lock runs, whatever the file
+//! says, and `done` is believed of a loop of the user's only where the user's own record has it.
 
 use std::path::PathBuf;
 
 use crate::error::{Doing, Error, Result};
 use crate::lock::Lock;
-use crate::session::Holder;
+use crate::registry::{Outcome, Registry};
+use crate::session::{Holder, leaves};
 use crate::state::{Found, State, Status};
 use crate::worktree::Worktree;
 
@@ -22,29 +25,39 @@ pub struct View {
     pub state: State,
     /// Who runs it, if somebody does.
     pub holder: Option<Holder>,
+    /// The lock that proves it.
+    pub lock: PathBuf,
     crashed: bool,
 }
 
 impl View {
     /// The loop of `worktree`; `None` where there never was one.
-    pub fn of(worktree: &Worktree) -> Result<Option<Self>> {
-        let mut found = read(worktree);
-        let mut hands = Hands::on(worktree)?;
-        if hands == Hands::None && matches!(&found, Ok(Some(state)) if !state.status.is_over()) {
-            // It may have ended between the two looks.
-            found = read(worktree);
-            hands = Hands::on(worktree)?;
-        }
-        let holder = hands.holder();
-        let state = match (found, &holder) {
+    pub fn of(worktree: &Worktree, registry: &Registry) -> Result<Option<Self>> {
+        let mut state = match (read(worktree), holder(worktree, registry).0) {
             (Ok(Some(state)), _) => state,
             // The lock decides: a loop whose file was taken away is a loop, and can be stopped.
-            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, holder),
+            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, &holder),
             (Ok(None), None) => return Ok(None),
             (Err(error), None) => return Err(error),
         };
-        let crashed = hands == Hands::None && !state.status.is_over();
-        Ok(Some(Self { worktree: worktree.clone(), state, holder, crashed }))
+        let mut held = is_held(worktree, registry)?;
+        if !held && !state.status.is_over() {
+            // It may have ended between the two looks.
+            state = read(worktree)?.unwrap_or(state);
+            held = is_held(worktree, registry)?;
+        }
+        let (mut holder, lock) = holder(worktree, registry);
+        if holder.is_some() && state.status.is_over() {
+            if leaves(&lock) {
+                holder = None;
+            } else {
+                let claimed = state.status;
+                state.status = Status::Running;
+                state.status_reason = Some(format!("its state file says {claimed}, but the loop runs"));
+            }
+        }
+        let crashed = !held && (!state.status.is_over() || is_forged(&state, worktree, registry));
+        Ok(Some(Self { worktree: worktree.clone(), state, holder, lock, crashed }))
     }
 
     /// Whether the loop died without a word.
@@ -62,17 +75,6 @@ impl View {
         if self.crashed { Status::Stopped } else { self.state.status }
     }
 
-    /// Whether it runs, and stands still after Ctrl-Z.
-    pub fn is_paused(&self) -> bool {
-        self.is_active() && self.holder.as_ref().is_some_and(|holder| holder.process.is_suspended())
-    }
-
-    /// The status for a person: `running`, `running (paused)`, `done`.
-    pub fn status_words(&self) -> String {
-        let paused = if self.is_paused() { " (paused)" } else { "" };
-        format!("{}{paused}", self.status())
-    }
-
     /// The reason for the status.
     pub fn reason(&self) -> Option<&str> {
         if self.crashed { Some(CRASHED) } else { self.state.status_reason.as_deref() }
@@ -87,13 +89,37 @@ impl View {
     }
 }
 
+/// Who runs the loop of a worktree, and the lock that says so: the one in its git directory, or the user's own where that is gone.
+fn holder(worktree: &Worktree, registry: &Registry) -> (Option<Holder>, PathBuf) {
+    let (here, users) = (worktree.loop_lock(), registry.loop_lock(&worktree.root));
+    match Holder::of(&here) {
+        None => match Holder::of(&users) {
+            None => (None, here),
+            found => (found, users),
+        },
+        found => (found, here),
+    }
+}
+
+/// Whether a state says `done` of a loop of the user's that never was.
+fn is_forged(state: &State, worktree: &Worktree, registry: &Registry) -> bool {
+    let is_done = state.status == Status::Done;
+    let record = || registry.load(&worktree.root).filter(|record| record.loop_id == state.loop_id);
+    is_done && record().is_some_and(|record| record.outcome == Outcome::Open)
+}
+
 /// What can be said of a loop whose state file was removed or broken while it runs.
 fn stand_in(worktree: &Worktree, holder: &Holder) -> State {
+    let why = if worktree.root.is_dir() {
+        "its state file is missing or broken, and is written again when the iteration ends"
+    } else {
+        "its worktree was removed under it"
+    };
     State {
         loop_id: holder.loop_id.clone(),
         worktree_name: worktree.name(),
         status: Status::Running,
-        status_reason: Some("its state file is missing or broken, and is written again when the iteration ends".into()),
+        status_reason: Some(why.into()),
         ..State::default()
     }
 }
@@ -108,28 +134,8 @@ fn read(worktree: &Worktree) -> Result<Option<State>> {
     }
 }
 
-/// In whose hands a worktree's loop is.
-#[derive(PartialEq)]
-enum Hands {
-    None,
-    /// A loop that is being started is alive too, and so is one whose holder cannot be told.
-    Somebody,
-    Holder(Holder),
-}
-
-impl Hands {
-    fn on(worktree: &Worktree) -> Result<Self> {
-        let held = |path: PathBuf| Lock::is_held(&path).doing("ask for the lock", &path);
-        if held(worktree.loop_lock())? {
-            Ok(Holder::of(&worktree.loop_lock()).map_or(Self::Somebody, Self::Holder))
-        } else if held(worktree.start_lock())? {
-            Ok(Self::Somebody)
-        } else {
-            Ok(Self::None)
-        }
-    }
-
-    fn holder(&self) -> Option<Holder> {
-        if let Self::Holder(holder) = self { Some(holder.clone()) } else { None }
-    }
+/// A loop that is being started is alive too.
+fn is_held(worktree: &Worktree, registry: &Registry) -> Result<bool> {
+    let held = |path: PathBuf| Lock::is_held(&path).doing("ask for the lock", &path);
+    Ok(held(worktree.loop_lock())? || held(worktree.start_lock())? || held(registry.loop_lock(&worktree.root))?)
 }

@@ -231,7 +231,7 @@ impl Worktree {
     /// Lists our files in the repository's `info/exclude`, where they are not yet.
     pub fn exclude_ours(&self) -> Result<()> {
         let path = self.common_dir.join("info/exclude");
-        let known = fs::read(&path).unwrap_or_default();
+        let known = files::read(&path).doing("read", &path)?.unwrap_or_default();
         let known = String::from_utf8_lossy(&known);
         let missing: Vec<&str> = OURS.into_iter().filter(|&line| !known.lines().any(|has| has == line)).collect();
         if missing.is_empty() {

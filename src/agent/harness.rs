@@ -97,7 +97,8 @@ impl Harness {
             approval: spec.approval,
             promise: spec.promise.as_deref(),
             layout: &spec.layout,
-            session,
+            // It comes from the agent's output, or from a state file: it must not become an option of the agent.
+            session: session.filter(|id| !id.starts_with('-')),
         };
         let (mut args, words) = match self {
             Harness::Ours(agent) => ((agent.arguments)(&wish), agent.prompt),

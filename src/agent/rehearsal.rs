@@ -76,8 +76,10 @@ fn open_task(root: &Path, layout: &'static Layout) -> Result<Option<(PathBuf, St
         Some(id) => Some(layout.resolve(root, &id).map_err(|error| error.to_string())?.tasks()),
         None => layout::find_tasks(root),
     };
-    let Some(path) = path.filter(|path| path.is_file()) else { return Ok(None) };
-    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let Some(path) = path else { return Ok(None) };
+    let Some(mut file) = layout::open_inside(root, &path).map_err(|error| error.to_string())? else { return Ok(None) };
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(|error| format!("{}: {error}", path.display()))?;
     let first = Tasks::parse(&text).open().next().cloned();
     Ok(first.map(|task| (path, text, task)))
 }

@@ -87,7 +87,7 @@ fn file(worktree: &Worktree, env: &Environment, of: &Of) -> Result<PathBuf> {
         let change = target::change(worktree, layout, name)?;
         return Ok(material::context_file(worktree, layout, Some(&change.id)));
     }
-    let Some(running) = View::of(worktree)?.filter(View::is_active) else {
+    let Some(running) = View::of(worktree, &Registry::of(env))?.filter(View::is_active) else {
         return Ok(material::context_file(worktree, layout, None));
     };
     // A loop that was called by the name of ito or spool need not use the layout that one would find here.

@@ -70,7 +70,7 @@ impl Finding {
 /// Runs `doctor`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let worktree = Worktree::find(&context.cwd).ok();
-    let mut findings = vec![git(&context.cwd), here(worktree.as_ref())];
+    let mut findings = vec![git(&context.cwd), here(worktree.as_ref(), &context.env)];
     findings.extend(agents(&context.env, &context.cwd));
     findings.extend(launchers(&context.env, &context.cwd));
     findings.push(settings(worktree.as_ref(), context));
@@ -113,7 +113,7 @@ fn git(cwd: &Path) -> Finding {
     }
 }
 
-fn here(worktree: Option<&Worktree>) -> Finding {
+fn here(worktree: Option<&Worktree>, env: &Environment) -> Finding {
     let Some(worktree) = worktree else {
         return Finding::new("worktree", Health::Note, "this is not inside a git worktree")
             .mend("cd to one before wt-loop start");
@@ -123,7 +123,7 @@ fn here(worktree: Option<&Worktree>) -> Finding {
         return Finding::new("worktree", Health::Bad, ".claude/loop-state.json is tracked by git")
             .mend("git rm --cached .claude/loop-state.json && git commit");
     }
-    match View::of(worktree) {
+    match View::of(worktree, &Registry::of(env)) {
         Ok(None) => {
             Finding::new("worktree", Health::Good, format!("{}; no loop has run here", worktree.root.display()))
         }
@@ -246,7 +246,7 @@ fn leftovers(env: &Environment) -> Vec<Finding> {
             .mend(format!("rm {}", crate::plan::shell_word(&file.to_string_lossy())))
     });
     let dead = registry.all().into_iter().filter_map(|record| {
-        let view = View::of(&record.worktree()).ok().flatten()?;
+        let view = View::of(&record.worktree(), &registry).ok().flatten()?;
         let cleaning = Lock::is_held(&record.worktree().guard_lock()).unwrap_or(false);
         let root = record.root.display();
         if cleaning && view.holder.is_none() {

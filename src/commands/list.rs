@@ -43,8 +43,9 @@ struct Entry<'a> {
 /// Runs `list`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let mut loops: Vec<(Record, View)> = Vec::new();
-    for record in Registry::of(&context.env).all() {
-        match View::of(&record.worktree()) {
+    let registry = Registry::of(&context.env);
+    for record in registry.all() {
+        match View::of(&record.worktree(), &registry) {
             Ok(Some(view)) if args.all || view.is_active() => loops.push((record, view)),
             Ok(_) => {}
             Err(error) => term::warn(&format!("{}: {error}", record.root.display())),

@@ -12,6 +12,7 @@ use super::Context;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::files;
 use crate::process::Signals;
+use crate::registry::Registry;
 use crate::target;
 use crate::term::report;
 use crate::term::stage::{Live, Stage};
@@ -44,13 +45,13 @@ pub struct Args {
 /// Runs `monitor`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let mut view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
-    let signals = Signals::install()?;
+    let (registry, signals) = (Registry::of(&context.env), Signals::install()?);
     let mut log = Tail::open(&view.worktree.log(), args.lines)?;
     let mut screen = if args.json { Screen::Events } else { Screen::Person(Box::default()) };
     let (interval, mut last_look) = (Duration::from_secs(args.interval), None::<Instant>);
     loop {
         if last_look.is_none_or(|at| at.elapsed() >= interval) || !view.is_active() {
-            view = View::of(&view.worktree)?.ok_or_else(|| Error::new("the state of the loop is gone"))?;
+            view = View::of(&view.worktree, &registry)?.ok_or_else(|| Error::new("the state of the loop is gone"))?;
             screen.status(&view)?;
             last_look = Some(Instant::now());
         }

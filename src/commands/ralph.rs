@@ -16,6 +16,7 @@ use crate::material;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Typed};
 use crate::process::Signals;
+use crate::registry::Registry;
 use crate::state::State;
 use crate::target;
 use crate::term::table::{Align, Cell, Colour, Column, Shrink, Table};
@@ -85,7 +86,7 @@ pub fn run(args: &Args, from: &Context) -> Result<Exit> {
     }
     let aim = here.aim()?;
     // Once for all loops: standard input can be read only once.
-    let task = plan::whole_task(args.prompt.as_deref(), args.work.prompt_file.as_deref())?;
+    let task = plan::whole_task(&here.worktree.root, args.prompt.as_deref(), args.work.prompt_file.as_deref())?;
     match aim {
         Aim::One(change) => here.run_one(change.as_ref(), &task),
         Aim::Each(changes) => here.run_each(changes, &task),
@@ -197,7 +198,7 @@ impl Here<'_> {
     }
 
     fn last_loop(&self) -> Option<View> {
-        View::of(&self.worktree).ok().flatten()
+        View::of(&self.worktree, &Registry::of(&self.from.env)).ok().flatten()
     }
 
     fn status(&self) -> Result<Exit> {

@@ -44,14 +44,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let worktree = view.worktree.clone();
     let registry = Registry::of(&context.env);
     let record = registry.load(&worktree.root).filter(|record| record.loop_id == view.state.loop_id);
-    let spec = match record {
-        Some(record) => LoopSpec {
-            own_agent: own_agent(&record.spec, &args.options, &worktree, context)?,
-            ..overridden(record.spec, &args.options)
-        },
-        None => from_state(&view, context, args.options.clone())?,
+    let (spec, opening) = match record {
+        Some(record) => {
+            let own_agent = own_agent(&record.spec, &args.options, &worktree, context)?;
+            (LoopSpec { own_agent, ..overridden(record.spec, &args.options) }, Opening::GoOn)
+        }
+        None => (from_state(&view, context, args.options.clone())?, Opening::Adopt),
     };
-    refuse_the_finished(&view, &spec)?;
+    refuse_the_finished(&view, &spec, opening)?;
     refuse_min_over_max(spec.min, spec.max)?;
     let program = Harness::of(&spec)?.locate(&context.env, &worktree.root)?;
     if args.dry_run {
@@ -59,16 +59,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         term::answer(&plan::dry_run(&worktree, &plan, &view.state)?)?;
         return Ok(Exit::Done);
     }
-    let starting = Starting::begin(&worktree)?;
+    let starting = Starting::begin(&worktree, &registry)?;
     session::record_crash(&view)?;
     session::make_room(&worktree)?;
-    let mut state = View::of(&worktree)?.map_or(view.state, |view| view.state);
+    let mut state = View::of(&worktree, &registry)?.map_or(view.state, |view| view.state);
     session::describe(&mut state, &spec);
     let record = Record::new(&worktree, state.loop_id.clone(), spec);
     registry.save(&record)?;
     state.save(&worktree.state()).doing("write", &worktree.state())?;
     let signals = Signals::install()?;
-    foreground::go(&worktree, &context.env, &record, (state, Opening::GoOn), starting, &signals)
+    foreground::go(&worktree, &context.env, &record, (state, opening), starting, &signals)
 }
 
 /// The user's own description of the agent: the recorded one, unless another agent is named now.
@@ -78,14 +78,14 @@ fn own_agent(spec: &LoopSpec, typed: &LoopOptions, worktree: &Worktree, context:
     OwnAgent::described(harness, config.own_agents)
 }
 
-fn refuse_the_finished(view: &View, spec: &LoopSpec) -> Result<()> {
+fn refuse_the_finished(view: &View, spec: &LoopSpec, opening: Opening) -> Result<()> {
     let recorded = view.state.last_recorded();
     if view.status() == Status::Done {
         return Err(
             Error::new("the loop is done; there is nothing to go on with").hint("wt-loop start \"the next task\"")
         );
     }
-    let is_claimed = || engine::open_claim(&view.worktree, spec, &view.state).is_some();
+    let is_claimed = || opening == Opening::GoOn && engine::open_claim(&view.worktree, spec, &view.state).is_some();
     if !view.is_active() && spec.max.is_reached_by(recorded) && !is_claimed() {
         let more = recorded + 10;
         return Err(Error::new(format!("the loop is at its maximum of {} iterations", spec.max))

@@ -47,7 +47,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         return Err(Error::usage("options without a task; what start prepared has its own")
             .hint("wt-loop run \"what is to be done\" with these options"));
     }
-    take_up(&worktree)
+    take_up(&worktree, &Registry::of(&context.env))
 }
 
 fn run_here(args: &Args, context: &Context, worktree: &Worktree) -> Result<Exit> {
@@ -72,8 +72,8 @@ fn run_here(args: &Args, context: &Context, worktree: &Worktree) -> Result<Exit>
 }
 
 /// What the terminal runs.
-fn take_up(worktree: &Worktree) -> Result<Exit> {
-    let Some(guest) = Guest::arrive(worktree)? else { return Err(nothing_prepared(worktree)) };
+fn take_up(worktree: &Worktree, registry: &Registry) -> Result<Exit> {
+    let Some(guest) = Guest::arrive(worktree)? else { return Err(nothing_prepared(worktree, registry)) };
     let signals = Signals::install()?;
     let (record, state, running) = match prepared(worktree, &guest.env, &guest.loop_id) {
         Ok(prepared) => prepared,
@@ -96,19 +96,22 @@ fn take_up(worktree: &Worktree) -> Result<Exit> {
 }
 
 fn prepared(worktree: &Worktree, env: &Environment, loop_id: &str) -> Result<(Record, State, Running)> {
-    let record = Registry::of(env).load(&worktree.root).filter(|record| record.loop_id == loop_id);
+    let registry = Registry::of(env);
+    let record = registry.load(&worktree.root).filter(|record| record.loop_id == loop_id);
     let state = match State::load(&worktree.state()) {
         Ok(Found::State(state)) if state.loop_id == loop_id => Some(*state),
         _ => None,
     };
-    let (Some(record), Some(state)) = (record, state) else { return Err(nothing_prepared(worktree)) };
-    let running = Running::begin(worktree, loop_id)?;
+    let (Some(record), Some(state)) = (record, state) else {
+        return Err(nothing_prepared(worktree, &registry));
+    };
+    let running = Running::begin(worktree, &registry, loop_id)?;
     Ok((record, state, running))
 }
 
-fn nothing_prepared(worktree: &Worktree) -> Error {
+fn nothing_prepared(worktree: &Worktree, registry: &Registry) -> Error {
     let error = Error::specified("No loop state found. Use 'wt-loop start' first.");
-    match View::of(worktree) {
+    match View::of(worktree, registry) {
         Ok(Some(view)) if !view.is_active() => error.hint("wt-loop resume goes on with the last loop"),
         _ => error,
     }

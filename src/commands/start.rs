@@ -67,14 +67,18 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     if plan.launch.fullscreen == Some(true) && launcher.fullscreen == Fullscreen::Unknown {
         term::narrate(&format!("wt-loop: {} has no full screen; starting all the same", launcher.name));
     }
-    let starting = Starting::begin(&worktree)?;
-    if let Ok(Some(view)) = View::of(&worktree) {
+    let registry = Registry::of(&context.env);
+    if let Some(source) = &plan.spec.project_validation {
+        term::whisper(&source.words());
+    }
+    let starting = Starting::begin(&worktree, &registry)?;
+    if let Ok(Some(view)) = View::of(&worktree, &registry) {
         session::record_crash(&view)?;
     }
     let Plan { spec, .. } = plan;
     let (mut state, record) = session::prepare(&worktree, &context.env, spec)?;
     let host = Host::open(&worktree, &state.loop_id, &context.env)?;
-    let output = Registry::of(&context.env).launch_output(&worktree.root);
+    let output = registry.launch_output(&worktree.root);
     let program = std::env::current_exe().doing("find", "this program".as_ref())?;
     let launch = Launch { program, worktree: &worktree, env: &context.env, output };
     let reported = launcher.launch(&launch).and_then(|mut launched| {

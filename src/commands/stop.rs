@@ -1,5 +1,6 @@
 //! `wt-loop stop [CHANGE]`: leaves a request, signals the loop, and waits until it has let go.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Context;
@@ -29,17 +30,19 @@ pub struct Args {
 
 /// Runs `stop`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
+    let registry = Registry::of(&context.env);
     if !args.all {
         let view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
-        term::answer(&format!("{}\n", stop(&view)?))?;
+        term::answer(&format!("{}\n", stop(&view, &registry)?))?;
         return Ok(Exit::Done);
     }
-    let records = Registry::of(&context.env).all();
-    let views: Vec<View> = records.iter().filter_map(|record| View::of(&record.worktree()).ok().flatten()).collect();
+    let records = registry.all();
+    let seen = records.iter().filter_map(|record| View::of(&record.worktree(), &registry).ok().flatten());
+    let views: Vec<View> = seen.collect();
     let mut exit = Exit::Done;
     let active: Vec<&View> = views.iter().filter(|view| view.is_active()).collect();
     for view in &active {
-        match stop(view) {
+        match stop(view, &registry) {
             Ok(line) => term::answer(&format!("{line}\n"))?,
             Err(error) => {
                 term::error(&error);
@@ -53,47 +56,48 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(exit)
 }
 
-fn stop(view: &View) -> Result<String> {
+fn stop(view: &View, registry: &Registry) -> Result<String> {
     let name = plain(&view.worktree.name());
     session::record_crash(view)?;
     if !view.is_active() {
         let reason = view.reason().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
         return Ok(format!("the loop in {name} is already over ({}{reason})", view.status()));
     }
-    let holder = holder(view)?;
-    let request = view.worktree.stop_request();
-    files::replace(&request, holder.loop_id.as_bytes()).doing("write", &request)?;
+    let (holder, lock) = holder(view, registry)?;
+    // A repository that was removed under its loop is not made again for our sake: there the signal has to do.
+    if view.worktree.git_dir.is_dir() {
+        let request = view.worktree.stop_request();
+        files::replace(&request, holder.loop_id.as_bytes()).doing("write", &request)?;
+    }
     // Looked at once more: a pid is believed only with its start time and its lock.
-    if Lock::holder::<Holder>(&view.worktree.loop_lock()).as_ref() == Some(&holder) {
+    if Lock::holder::<Holder>(&lock).as_ref() == Some(&holder) {
         let pid = holder.process.pid;
         holder
             .process
             .terminate()
             .map_err(|error| Error::new(format!("cannot signal the loop (pid {pid}): {error}")))?;
     }
-    wait_for(view, &holder)?;
+    wait_for(&lock, &holder)?;
     Ok(format!("stopped the loop in {name} (pid {})", holder.process.pid))
 }
 
 /// A loop that has not yet taken its lock is about to.
-fn holder(view: &View) -> Result<Holder> {
+fn holder(view: &View, registry: &Registry) -> Result<(Holder, PathBuf)> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        if let Some(holder) = Holder::of(&view.worktree.loop_lock()) {
-            return Ok(holder);
-        }
-        if View::of(&view.worktree)?.is_none_or(|now| !now.is_active()) {
-            break;
+        match View::of(&view.worktree, registry)? {
+            Some(View { holder: Some(holder), lock, .. }) => return Ok((holder, lock)),
+            Some(now) if now.is_active() => {}
+            _ => break,
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     Err(Error::new("the loop has not started yet").hint("wt-loop status"))
 }
 
-fn wait_for(view: &View, holder: &Holder) -> Result<()> {
-    let path = view.worktree.loop_lock();
+fn wait_for(lock: &Path, holder: &Holder) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
-    while Lock::holder::<Holder>(&path).as_ref() == Some(holder) {
+    while Lock::holder::<Holder>(lock).as_ref() == Some(holder) {
         if Instant::now() > deadline {
             let pid = holder.process.pid;
             return Err(Error::new(format!("the loop (pid {pid}) has been asked to end and has not ended yet"))

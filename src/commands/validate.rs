@@ -14,7 +14,7 @@ use crate::term::stage::Stage;
 use crate::term::table::{Align, Cell, Colour, Column, Shrink, Table};
 use crate::term::{
     self, BAD, GOOD,
-    filter::{Filter, plain},
+    filter::{plain, screened},
     paint,
 };
 use crate::worktree::Worktree;
@@ -57,6 +57,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         term::answer(&table.render(term::width(), Colour::Always))?;
         return Ok(Exit::Done);
     }
+    if let Some(source) = &spec.project_validation {
+        term::whisper(&source.words());
+    }
     let signals = Signals::install()?;
     let mut stage = Stage::new();
     let mut court = Court {
@@ -92,10 +95,7 @@ fn details(rejection: &Rejection) -> String {
         // The first line is the summary.
         None => rejection.detail.split_once('\n').map_or("", |(_, rest)| rest),
     };
-    let (mut filter, mut shown) = (Filter::new(), Vec::new());
-    filter.feed(detail.trim_end().as_bytes(), &mut shown);
-    filter.finish(&mut shown);
-    let shown = String::from_utf8_lossy(&shown);
+    let shown = screened(detail.trim_end());
     if shown.is_empty() { String::new() } else { format!("{shown}\n") }
 }
 

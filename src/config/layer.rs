@@ -16,7 +16,7 @@ use crate::gates::sources::{VALIDATION, place};
 use crate::options::{LaunchOptions, LoopOptions};
 
 /// The keys that a repository may set: numbers, thresholds, times, the criterion, the promise and the model.
-pub(super) const HARMLESS: [&str; 13] = [
+pub(crate) const HARMLESS: [&str; 13] = [
     "model",
     "max",
     "min",
@@ -40,22 +40,22 @@ const AGENTS: &str = "agents";
 
 /// Whose file it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(crate) enum Trust {
     Repository,
     User,
 }
 
 /// What one source says.
 #[derive(Default)]
-pub(super) struct Layer {
-    pub(super) options: LoopOptions,
-    pub(super) launch: LaunchOptions,
-    pub(super) prompt_template: Option<PathBuf>,
-    pub(super) own_agents: Vec<OwnAgent>,
+pub(crate) struct Layer {
+    pub(crate) options: LoopOptions,
+    pub(crate) launch: LaunchOptions,
+    pub(crate) prompt_template: Option<PathBuf>,
+    pub(crate) own_agents: Vec<OwnAgent>,
 }
 
 impl Layer {
-    pub(super) fn from_environment(env: &Environment) -> Result<Self> {
+    pub(crate) fn from_environment(env: &Environment) -> Result<Self> {
         let mut words = Vec::new();
         for key in keys() {
             let variable = variable(&key);
@@ -66,14 +66,25 @@ impl Layer {
         Self::from_words(&words)
     }
 
-    pub(super) fn from_file(path: &Path, trust: Trust) -> Result<Self> {
-        let Some(bytes) = files::read(path).doing("read", path)? else { return Ok(Self::default()) };
+    pub(crate) fn from_file(path: &Path, trust: Trust) -> Result<Self> {
+        let read = match trust {
+            Trust::Repository => files::read(path),
+            Trust::User => files::read_users_own(path),
+        };
+        let Some(bytes) = read.doing("read", path)? else { return Ok(Self::default()) };
+        let text =
+            String::from_utf8(bytes).map_err(|_| Error::usage(format!("{}: it is not UTF-8", path.display())))?;
+        Self::from_text(&text, path, trust)
+    }
+
+    /// What a text says that was read from `path`.
+    pub(crate) fn from_text(text: &str, path: &Path, trust: Trust) -> Result<Self> {
         let wrong = |what: String| Error::usage(format!("{}: {what}", path.display()));
-        let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".into()))?;
-        let mut table: Table = text.parse().map_err(|error: toml::de::Error| wrong(one_line(&error, &text)))?;
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| wrong(one_line(&error, text)))?;
         let prompt_template = match (trust, table.remove("prompt_template")) {
             (_, None) => None,
-            (Trust::User, Some(Value::String(path))) => Some(PathBuf::from(path)),
+            // Beside the user's own file: from where a loop is started it could be one of the repository's.
+            (Trust::User, Some(Value::String(name))) => Some(path.with_file_name(name)),
             (Trust::User, Some(_)) => return Err(wrong("prompt_template is the path of a file".into())),
             (Trust::Repository, Some(_)) => return Err(wrong(refused("prompt_template"))),
         };

@@ -6,6 +6,7 @@ use crate::agent::Session;
 use crate::config::{LoopSpec, Validation};
 use crate::error::Result;
 use crate::gates::{self, Court, Refusal, Verdict};
+use crate::log::Opening;
 use crate::material;
 use crate::options::Done;
 use crate::state::{ExitReason, State};
@@ -58,6 +59,9 @@ impl Engine<'_> {
 
     /// A claim that a stop or a crash left open is settled before another agent is started.
     pub(super) fn settle_open_claim(&mut self) -> Result<Option<Ending>> {
+        if self.opening == Opening::Adopt {
+            return Ok(None);
+        }
         let Some((facts, claim)) = open_claim(self.worktree, self.spec, &self.state) else { return Ok(None) };
         // The commands are to be told of the iteration whose claim it is.
         self.state.current_iteration = facts.n;

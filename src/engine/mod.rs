@@ -49,6 +49,7 @@ pub struct Engine<'a> {
     program: PathBuf,
     state: State,
     log: Log,
+    opening: Opening,
     stage: Stage,
     began: Instant,
     failures: u64,
@@ -98,6 +99,7 @@ impl<'a> Engine<'a> {
             waited: Duration::ZERO,
             state,
             log,
+            opening,
             stage,
             began,
             failures: 0,
@@ -223,6 +225,11 @@ impl<'a> Engine<'a> {
         let title = Title::Ended { status: ending.status.word() };
         self.stage.set_title(&self.worktree.name(), self.spec.label.as_deref(), title);
         self.say(&story::ends(ending, &self.state, self.began.elapsed()));
+        if ending.status == Status::Done
+            && let Err(error) = Registry::of(self.env).accept(&self.worktree.root, &self.state.loop_id)
+        {
+            self.say(&story::warning(&error.to_string()));
+        }
         let saved = self.save();
         let _ = files::remove(&self.worktree.stop_request());
         let _ = files::remove(&self.worktree.pid_file());

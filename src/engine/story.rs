@@ -14,6 +14,7 @@ use crate::gates::sources::Source;
 use crate::process::{Ended, Report, Timeout};
 use crate::state::{ExitReason, Iteration, State, now_text};
 use crate::tasks::Tasks;
+use crate::term::filter::plain;
 use crate::term::human::{self, Glyphs, plural};
 use crate::term::{BAD, BOLD, DIM, WARN, paint, status_style};
 
@@ -27,7 +28,8 @@ pub struct Line {
 
 impl Line {
     fn new(symbol: &'static str, style: Style, text: &str) -> Self {
-        Self { plain: format!("wt-loop: {text}"), symbol, style }
+        // One line: what is told of a repository could otherwise look like a word of ours.
+        Self { plain: format!("wt-loop: {}", plain(text)), symbol, style }
     }
 
     /// For a terminal: a symbol and colour in the place of our name.
@@ -89,7 +91,7 @@ pub fn held(gate: &str, line: &str) -> Line {
 
 /// What the project has to say about its own validation.
 pub fn checks(source: &Source) -> Line {
-    Line::new("·", DIM, &format!("validation from {}: {}", source.file, source.commands.join("; ")))
+    Line::new("·", DIM, &source.words())
 }
 
 /// A claim was not believed.

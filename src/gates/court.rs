@@ -12,6 +12,7 @@ use crate::log::Log;
 use crate::material;
 use crate::process::{Deadlines, Ended, Job, Signals, Stream, Watcher, supervise};
 use crate::tasks::Tasks;
+use crate::term::filter::plain;
 use crate::term::human;
 use crate::term::stage::{Live, Stage};
 use crate::worktree::Worktree;
@@ -66,7 +67,7 @@ impl Court<'_> {
 
     fn run(&mut self, gate: &str, command: &str) -> Result<String, Refusal> {
         if let Some(log) = &mut self.log {
-            log.line(&format!("wt-loop: validating ({gate}): {command}"));
+            log.line(&format!("wt-loop: validating ({gate}): {}", plain(command)));
         }
         self.stage.set_live(Some(Live {
             what: format!("validating: {command}"),

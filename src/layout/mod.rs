@@ -30,7 +30,7 @@ mod names;
 mod open;
 mod read;
 mod read_error;
-mod resolve;
+pub(crate) mod resolve;
 mod resolve_error;
 mod table;
 #[cfg(test)]
@@ -38,7 +38,7 @@ mod testing;
 
 pub use change::{Change, Module, module_of};
 pub use find::find_tasks;
-pub use open::open_inside;
+pub use open::{behind_links, open_inside};
 pub use read::{READ_LIMIT, read_inside};
 pub use read_error::ReadError;
 pub use resolve::Kind;

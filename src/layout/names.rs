@@ -5,11 +5,11 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::term::filter::is_plain;
+
 /// Whether `text` can be nothing but the name of a direct child.
 pub fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(['.', '-'])
-        && !text.chars().any(|c| c.is_control() || matches!(c, '/' | '\\'))
+    !text.is_empty() && !text.starts_with(['.', '-']) && !text.contains(['/', '\\']) && is_plain(text)
 }
 
 /// The names of the real directories in `folder` below `root`, sorted. No folder is no names.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
@@ -33,6 +33,14 @@ pub fn open_inside(root: &Path, path: &Path) -> Result<Option<File>, ReadError> 
     here.push(name);
     let file = openat(&folder, *name, file_flags(), Mode::empty());
     opened(&here, file)?.map(|file| regular(file, &here)).transpose()
+}
+
+/// Where a file of the worktree is in truth: behind its links, if they lead to a place inside the worktree, or else where it is
+/// named, for [`open_inside`] to refuse. For what people keep as a link on purpose.
+pub fn behind_links(root: &Path, path: &Path) -> PathBuf {
+    let real = path.canonicalize().ok().zip(root.canonicalize().ok());
+    let inside = real.and_then(|(file, root)| file.strip_prefix(root).ok().map(Path::to_owned));
+    inside.map_or_else(|| path.to_owned(), |inside| root.join(inside))
 }
 
 fn folder_flags() -> OFlag {

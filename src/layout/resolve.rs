@@ -52,7 +52,13 @@ impl fmt::Display for Kind {
     }
 }
 
-fn pick(kind: Kind, typed: &str, names: io::Result<Vec<String>>, folder: &Path) -> Result<String, ResolveError> {
+/// The one among `names` that `typed` means.
+pub(crate) fn pick(
+    kind: Kind,
+    typed: &str,
+    names: io::Result<Vec<String>>,
+    folder: &Path,
+) -> Result<String, ResolveError> {
     let typed_name = || typed.to_owned();
     if !is_name(typed) {
         return Err(ResolveError::Invalid { kind, typed: typed_name() });

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 use super::TaskStatus::{Complete, InProgress, Pending, Shelved};
 use super::testing::{Row, assert_tasks, markdown};
-use super::{Tasks, tick};
 
 #[test]
 fn what_is_a_task() {
@@ -184,26 +183,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn any_text_is_read(text in any::<String>(), markdown in markdown()) {
-        let tasks = Tasks::parse(&(text + &markdown));
-        prop_assert_eq!(tasks.done() + tasks.open().count(), tasks.total());
-    }
-
-    #[test]
-    fn line_ends_do_not_matter(text in markdown()) {
-        let tasks = Tasks::parse(&text);
-        let crlf = text.replace('\n', "\r\n");
-        prop_assert_eq!(&Tasks::parse(&crlf), &tasks);
-        prop_assert_eq!(&Tasks::parse(&text.replace('\n', "\r")), &tasks);
-        for task in &tasks {
-            prop_assert_eq!(tick(&crlf, task), tick(&text, task).replace('\n', "\r\n"));
-        }
-    }
-
-    #[test]
-    fn lines_are_where_the_boxes_are(text in markdown()) {
-        for task in &Tasks::parse(&text) {
-            prop_assert!(text.split('\n').nth(task.line).is_some_and(|line| line.contains('[')));
-        }
+    fn any_text_has_its_tasks_and_ticking_one_changes_no_other(text in any::<String>(), markdown in markdown()) {
+        crate::fuzzing::tasks(&(text + &markdown));
+        crate::fuzzing::tasks(&markdown);
     }
 }

@@ -250,7 +250,7 @@ impl Filter {
 /// A name, a label or one line for display: without controls, sequences, colours and bidirectional controls; line
 /// ends and tabs are spaces.
 pub fn plain(text: &str) -> String {
-    if !text.contains(is_dropped) {
+    if is_plain(text) {
         return text.to_owned();
     }
     let mut filter = Filter::with(Sgr::Drop);
@@ -258,6 +258,19 @@ pub fn plain(text: &str) -> String {
     filter.feed(text.as_bytes(), &mut out);
     filter.finish(&mut out);
     String::from_utf8_lossy(&out).replace(['\n', '\t'], " ")
+}
+
+/// Whether a text is the same without what [`plain`] takes away.
+pub fn is_plain(text: &str) -> bool {
+    !text.contains(is_dropped)
+}
+
+/// Text of several lines for a terminal, with its colours.
+pub fn screened(text: &str) -> String {
+    let (mut filter, mut out) = (Filter::new(), Vec::with_capacity(text.len()));
+    filter.feed(text.as_bytes(), &mut out);
+    filter.finish(&mut out);
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// How much of `bytes` comes before the first byte that is a control and neither `\n` nor `\t`.
@@ -461,32 +474,11 @@ mod tests {
         prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
     }
 
-    /// `text` without the SGR sequences at its `ESC`s; `None` where an `ESC` starts anything else.
-    fn without_sgr(text: &str) -> Option<String> {
-        let mut parts = text.split('\x1b');
-        let mut rest = parts.next()?.to_owned();
-        for part in parts {
-            let (parameters, after) = part.strip_prefix('[')?.split_once('m')?;
-            if !parameters.chars().all(|c| c.is_ascii_digit() || c == ';' || c == ':') {
-                return None;
-            }
-            rest.push_str(after);
-        }
-        Some(rest)
-    }
-
     proptest! {
         #[test]
-        fn any_cut_into_reads_gives_the_same(bytes in output(), size in 1usize..9) {
+        fn nothing_but_text_line_ends_and_sgr_comes_out_of_any_cut(bytes in output(), size in 1usize..9) {
             prop_assert_eq!(filtered(bytes.chunks(size)), filtered([&bytes[..]]));
-        }
-
-        #[test]
-        fn nothing_but_text_line_ends_and_sgr_comes_out(bytes in output()) {
-            let text = String::from_utf8(filtered([&bytes[..]]));
-            prop_assert!(text.is_ok());
-            let rest = without_sgr(&text.unwrap());
-            prop_assert!(rest.is_some_and(|rest| !rest.contains(|c| is_dropped(c) && c != '\n' && c != '\t')));
+            crate::fuzzing::terminal(&bytes, &[size]);
         }
 
         #[test]
@@ -501,7 +493,7 @@ mod tests {
 
         #[test]
         fn a_plain_name_has_no_controls(name in any::<String>()) {
-            prop_assert!(!plain(&name).contains(is_dropped));
+            crate::fuzzing::terminal(name.as_bytes(), &[]);
         }
     }
 }

@@ -19,7 +19,7 @@ use terminal_size::terminal_size_of;
 
 use crate::error::{Doing, Error, Result, Wording};
 use crate::state::Status;
-use filter::plain;
+use filter::{plain, screened};
 use human::Glyphs;
 
 /// For what matters most.
@@ -48,10 +48,13 @@ pub const fn status_style(status: Status) -> Style {
     }
 }
 
-/// Prints the answer of a command.
+/// Prints the answer of a command. A terminal gets text, line ends and colours only, whatever was in the files that it tells of;
+/// a program gets every byte.
 pub fn answer(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     // Stripped before, not on the way: an answer is one write.
+    let screened = if stdout.is_terminal() { screened(text) } else { text.to_owned() };
+    let text = screened.as_str();
     let bytes = match anstream::AutoStream::choice(&stdout) {
         anstream::ColorChoice::Never => anstream::adapter::strip_str(text).to_string().into_bytes(),
         _ => text.as_bytes().to_vec(),
@@ -66,12 +69,19 @@ pub fn answer(text: &str) -> Result<()> {
 
 /// Prints a line of narration; that nobody can read it is no reason to stop.
 pub fn narrate(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = writeln!(anstream::stderr(), "{}", screened(line));
+}
+
+/// Prints a line of narration for a person at a terminal, and for nobody else.
+pub fn whisper(line: &str) {
+    if io::stderr().is_terminal() {
+        narrate(&paint(DIM, &format!("· {}", plain(line))));
+    }
 }
 
 /// Prints `wt-loop: warning: …`.
 pub fn warn(what: &str) {
-    narrate(&format!("{} {what}", paint(WARN, "wt-loop: warning:")));
+    narrate(&format!("{} {}", paint(WARN, "wt-loop: warning:"), plain(what)));
 }
 
 /// Prints an error and its hints. A message that a specification words has no prefix before it.

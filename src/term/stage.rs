@@ -11,7 +11,7 @@ use anstyle::Style;
 use terminal_size::terminal_size_of;
 
 use super::bell;
-use super::filter::{Filter, plain};
+use super::filter::{Filter, plain, screened};
 use super::human::{self, Glyphs};
 use super::table::cut;
 use super::title::{self, Title, Window};
@@ -152,7 +152,7 @@ impl Stage {
     pub fn narrate(&mut self, line: &str) {
         self.erase();
         if self.err.open {
-            let written = writeln!(anstream::stderr(), "{line}");
+            let written = writeln!(anstream::stderr(), "{}", screened(line));
             self.err.open = written.is_ok();
         }
         self.draw();
@@ -287,7 +287,7 @@ impl Stage {
         let last = Some(self.last_line.trim().to_owned()).filter(|line| !line.is_empty());
         let parts = [Some(live.what.clone()), elapsed, tokens, last];
         let text = format!("▶ {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" · "));
-        let text = paint(DIM, &cut(&text, width.saturating_sub(1)));
+        let text = paint(DIM, &cut(&plain(&text), width.saturating_sub(1)));
         self.err.write(anstream::AutoStream::auto(io::stderr()), text.as_bytes());
         self.drawn = true;
         self.drawn_at = Some(Instant::now());

@@ -10,7 +10,7 @@ mod own;
 
 pub use own::{KEY as VALIDATION, place};
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,13 @@ pub struct Source {
     pub file: String,
     /// Its commands, in order.
     pub commands: Vec<String>,
+}
+
+impl Source {
+    /// Where they come from and what they are, for whoever is about to run them.
+    pub fn words(&self) -> String {
+        format!("validation from {}: {}", self.file, self.commands.join("; "))
+    }
 }
 
 /// How the commands of a file are found in its text.
@@ -54,7 +61,7 @@ const WAY_OUT: &str = "mend it, or start with --skip-validation to check nothing
 /// The first source of the worktree that has commands.
 pub fn find(root: &Path) -> Result<Option<Source>> {
     for (file, reader) in SOURCES {
-        let read = layout::read_inside(root, &place_of(root, file))
+        let read = layout::read_inside(root, &layout::behind_links(root, &root.join(file)))
             .map_err(|error| Error::new(error.to_string()).hint(WAY_OUT))?;
         let Some(text) = read else { continue };
         let commands = reader(&text).map_err(|wrong| {
@@ -68,11 +75,16 @@ pub fn find(root: &Path) -> Result<Option<Source>> {
     Ok(None)
 }
 
-/// Where the text of a source is: behind a symlink that leads to a place inside the worktree, or where it is looked for.
-fn place_of(root: &Path, file: &str) -> PathBuf {
-    let path = root.join(file);
-    let behind = |link: &Path| Some(link.canonicalize().ok()?.strip_prefix(root.canonicalize().ok()?).ok()?.to_owned());
-    if path.is_symlink() { behind(&path).map_or(path, |inside| root.join(inside)) } else { path }
+/// Any text as each of the sources.
+#[cfg(any(test, fuzzing))]
+pub fn read_any(text: &str) {
+    for (file, reader) in SOURCES {
+        let commands = reader(text).unwrap_or_default();
+        assert!(
+            commands.iter().all(|command| !command.trim().is_empty()),
+            "{file}: an empty command would always pass"
+        );
+    }
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ fn a_resolved_path_never_leaves_its_folder() {
         if let Ok(change) = ito().resolve(root.path(), &typed) {
             prop_assert_eq!(change.proposal(), changes.join(&change.id).join("proposal.md"));
             prop_assert!(active.contains(&change.id));
-            prop_assert!(change.id.starts_with(&typed));
         }
+        crate::fuzzing::change(&typed, &active);
     });
 }

@@ -395,11 +395,69 @@ mod tests {
         assert!(error.to_string().starts_with("WT_LOOP_DONE: "), "{error}");
     }
 
+    /// The keys that a repository may not set, each with a value that the user's own file could have, and what it would decide.
+    const USERS_OWN: [(&str, &str, &str); 13] = [
+        ("harness", "'codex'", "which program runs"),
+        ("allow_all", "true", "what it may do without asking"),
+        ("agent_arg", "['--x']", "what it may do without asking"),
+        ("validation_command", "['make']", "which commands run"),
+        ("skip_validation", "true", "whether its own tests count"),
+        ("budget_tokens", "1", "what it may cost"),
+        ("budget_usd", "1.5", "what it may cost"),
+        ("continue_session", "true", "which conversation of the user's is gone on with"),
+        ("raw", "true", "what is written down of it"),
+        ("fail_fast", "true", "when a person is called"),
+        ("no_stream", "true", "whether a person sees what it does"),
+        ("launcher", "'tmux'", "which program runs"),
+        ("fullscreen", "true", "which program runs, and how"),
+    ];
+
     #[test]
-    fn every_harmless_key_is_a_key() {
-        for key in layer::HARMLESS {
-            assert!(keys().iter().any(|known| known == key), "{key}");
+    fn every_key_is_one_that_a_repository_may_set_or_one_that_is_refused_there() {
+        let users = USERS_OWN.iter().map(|(key, ..)| (*key).to_owned());
+        let mut sorted: Vec<String> = layer::HARMLESS.iter().map(|&key| key.to_owned()).chain(users).collect();
+        let mut known = keys();
+        (sorted.sort(), known.sort());
+        assert_eq!(sorted, known, "a new key belongs into one of the two lists");
+        for (key, value, decides) in USERS_OWN {
+            let line = format!("{key} = {value}\n");
+            let error = layered(&line, "", &[], LoopOptions::default()).unwrap_err();
+            assert!(error.to_string().contains(&format!("a repository cannot set {key}: ")), "{decides}: {error}");
+            assert!(error.hints()[0].contains(&format!("--{}", key.replace('_', "-"))), "{key}");
+            assert!(layered("", &line, &[], LoopOptions::default()).is_ok(), "{key}");
         }
+        for line in ["prompt_template = 'x'", "[agents.claude]\ncommand = ['x']", "agents = 1"] {
+            let error = layered(line, "", &[], LoopOptions::default()).unwrap_err();
+            assert!(error.to_string().contains("a repository cannot set "), "{error}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_file_says_a_repository_sets_only_what_can_do_no_harm(
+            lines in proptest::collection::vec((proptest::sample::select(keys()), ".{0,12}"), 0..4), raw in ".{0,60}",
+        ) {
+            let quoted = |text: &str| serde_json::Value::from(text).to_string();
+            let text: String = lines.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value))).collect();
+            crate::fuzzing::config(&text);
+            crate::fuzzing::config(&format!("{text}{raw}"));
+        }
+    }
+
+    #[test]
+    fn a_model_is_never_an_option_of_the_agent() {
+        for line in ["model = '--yolo'\n", "model = '-y'\n", "model = ' '\n"] {
+            assert!(layered(line, "", &[], LoopOptions::default()).is_err(), "{line}");
+            assert!(layered("", line, &[], LoopOptions::default()).is_err(), "{line}");
+        }
+        assert_eq!(layered("model = 'a-b'\n", "", &[], LoopOptions::default()).unwrap().options.model.unwrap(), "a-b");
+    }
+
+    #[test]
+    fn a_template_without_a_folder_lies_beside_the_users_own_file() {
+        let template =
+            layered("", "prompt_template = 'prompt.md'\n", &[], LoopOptions::default()).unwrap().prompt_template;
+        assert!(template.unwrap().ends_with("config/wt-loop/prompt.md"));
     }
 
     #[test]

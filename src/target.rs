@@ -11,7 +11,7 @@ use crate::layout::{Change, Layout, Module, ResolveError};
 use crate::registry::{Record, Registry};
 use crate::session;
 use crate::view::View;
-use crate::worktree::{Sibling, Worktree};
+use crate::worktree::{Sibling, Worktree, gone};
 
 /// A place to work in, and perhaps the change to work on.
 #[derive(Clone, Debug)]
@@ -56,15 +56,17 @@ pub fn of_loop(cwd: &Path, env: &Environment, name: Option<&str>) -> Result<View
     {
         return Ok(view);
     }
-    if let Some(root) = sibling(&here, name)? {
-        let there = Worktree::find(&root)?;
+    let sibling = sibling(&here, name)?;
+    if let Some(root) = sibling.as_ref().filter(|root| root.is_dir()) {
+        let there = Worktree::find(root)?;
         return of(&there)?.ok_or_else(|| no_loop(&there));
     }
-    match elsewhere(&here, &registry, change_id.as_deref().unwrap_or(name))? {
-        Some(view) => Ok(view),
-        None if change_id.is_some() => Err(Error::new(format!("no loop works on the change '{name}'"))
+    match (elsewhere(&here, &registry, change_id.as_deref().unwrap_or(name))?, sibling) {
+        (Some(view), _) => Ok(view),
+        (None, Some(root)) => Err(gone(&root)),
+        (None, None) if change_id.is_some() => Err(Error::new(format!("no loop works on the change '{name}'"))
             .hint(format!("wt-loop start {name} \"what is to be done\""))),
-        None => Err(unknown(&here, name)),
+        (None, None) => Err(unknown(&here, name)),
     }
 }
 

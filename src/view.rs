@@ -33,20 +33,25 @@ pub struct View {
 impl View {
     /// The loop of `worktree`; `None` where there never was one.
     pub fn of(worktree: &Worktree, registry: &Registry) -> Result<Option<Self>> {
-        let mut state = match (read(worktree), holder(worktree, registry).0) {
+        let mut found = read(worktree);
+        let mut hands = Hands::on(worktree, registry)?;
+        if hands == Hands::None && matches!(&found, Ok(Some(state)) if !state.status.is_over()) {
+            // It may have ended between the two looks.
+            found = read(worktree);
+            hands = Hands::on(worktree, registry)?;
+        }
+        let abandoned = hands == Hands::None;
+        let (mut holder, lock) = match hands {
+            Hands::Holder(holder, lock) => (Some(holder), lock),
+            Hands::None | Hands::Somebody => (None, worktree.loop_lock()),
+        };
+        let mut state = match (found, &holder) {
             (Ok(Some(state)), _) => state,
             // The lock decides: a loop whose file was taken away is a loop, and can be stopped.
-            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, &holder),
+            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, holder),
             (Ok(None), None) => return Ok(None),
             (Err(error), None) => return Err(error),
         };
-        let mut held = is_held(worktree, registry)?;
-        if !held && !state.status.is_over() {
-            // It may have ended between the two looks.
-            state = read(worktree)?.unwrap_or(state);
-            held = is_held(worktree, registry)?;
-        }
-        let (mut holder, lock) = holder(worktree, registry);
         if holder.is_some() && state.status.is_over() {
             if leaves(&lock) {
                 holder = None;
@@ -56,7 +61,7 @@ impl View {
                 state.status_reason = Some(format!("its state file says {claimed}, but the loop runs"));
             }
         }
-        let crashed = !held && (!state.status.is_over() || is_forged(&state, worktree, registry));
+        let crashed = abandoned && (!state.status.is_over() || is_forged(&state, worktree, registry));
         Ok(Some(Self { worktree: worktree.clone(), state, holder, lock, crashed }))
     }
 
@@ -75,6 +80,17 @@ impl View {
         if self.crashed { Status::Stopped } else { self.state.status }
     }
 
+    /// Whether it runs, and stands still after Ctrl-Z.
+    pub fn is_paused(&self) -> bool {
+        self.is_active() && self.holder.as_ref().is_some_and(|holder| holder.process.is_suspended())
+    }
+
+    /// The status for a person: `running`, `running (paused)`, `done`.
+    pub fn status_words(&self) -> String {
+        let paused = if self.is_paused() { " (paused)" } else { "" };
+        format!("{}{paused}", self.status())
+    }
+
     /// The reason for the status.
     pub fn reason(&self) -> Option<&str> {
         if self.crashed { Some(CRASHED) } else { self.state.status_reason.as_deref() }
@@ -89,15 +105,25 @@ impl View {
     }
 }
 
-/// Who runs the loop of a worktree, and the lock that says so: the one in its git directory, or the user's own where that is gone.
-fn holder(worktree: &Worktree, registry: &Registry) -> (Option<Holder>, PathBuf) {
-    let (here, users) = (worktree.loop_lock(), registry.loop_lock(&worktree.root));
-    match Holder::of(&here) {
-        None => match Holder::of(&users) {
-            None => (None, here),
-            found => (found, users),
-        },
-        found => (found, here),
+/// In whose hands a worktree's loop is.
+#[derive(PartialEq)]
+enum Hands {
+    None,
+    /// A loop that is being started is alive too, and so is one whose holder cannot be told.
+    Somebody,
+    /// With the lock that says so: the one in the worktree's git directory, or the user's own where that is gone.
+    Holder(Holder, PathBuf),
+}
+
+impl Hands {
+    fn on(worktree: &Worktree, registry: &Registry) -> Result<Self> {
+        let held = |path: &PathBuf| Lock::is_held(path).doing("ask for the lock", path);
+        for lock in [worktree.loop_lock(), registry.loop_lock(&worktree.root)] {
+            if held(&lock)? {
+                return Ok(Holder::of(&lock).map_or(Self::Somebody, |holder| Self::Holder(holder, lock)));
+            }
+        }
+        Ok(if held(&worktree.start_lock())? { Self::Somebody } else { Self::None })
     }
 }
 
@@ -132,10 +158,4 @@ fn read(worktree: &Worktree) -> Result<Option<State>> {
         Found::Broken(why) => Err(Error::new(format!("{} is broken: {why}", path.display()))
             .hint("the next wt-loop start sets it aside; nothing of it is lost")),
     }
-}
-
-/// A loop that is being started is alive too.
-fn is_held(worktree: &Worktree, registry: &Registry) -> Result<bool> {
-    let held = |path: PathBuf| Lock::is_held(&path).doing("ask for the lock", &path);
-    Ok(held(worktree.loop_lock())? || held(worktree.start_lock())? || held(registry.loop_lock(&worktree.root))?)
 }

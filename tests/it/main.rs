@@ -6,6 +6,7 @@
 
 mod support;
 
+mod against_the_loop;
 mod agents;
 mod bad_input;
 mod commands;
@@ -18,11 +19,14 @@ mod document_003;
 mod document_004;
 mod gates;
 mod generated;
+mod hostile;
 mod many;
 mod notify;
 mod picker;
+mod privilege;
 mod ralph;
 mod real_agents;
 mod terminal;
 mod titles;
+mod trust;
 mod validate;

@@ -222,7 +222,10 @@ fn the_log_rotates_by_size_when_asked() {
     // What a read brings is written in one piece: a log is as large as was set, and at most that piece larger.
     assert!(logs[1..].iter().all(|log| log.len() > 5 << 10 && log.ends_with('\n')), "{:?}", logs.map(|log| log.len()));
     assert!(!world.root.join(".claude/ralph-loop.log.4").exists());
-    world.wt(&["run", "x", "--log-max-size", "many"]).exit(2).stderr_has("'many' is no size; write it as 500k, 100M or 2G");
+    world
+        .wt(&["run", "x", "--log-max-size", "many"])
+        .exit(2)
+        .stderr_has("'many' is no size; write it as 500k, 100M or 2G");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Who a process is, beyond a number that the system will give to somebody else one day.
 //!
-//! A pid is believed only together with the time the process started and the boot it belongs to.
+//! A pid is believed only together with the time the process started and the boot it belongs to. A signal goes through a pidfd
+//! where the kernel has one, so that between looking and signalling nobody else can get it.
 
 use std::io;
 
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 
 /// One process of one boot: equal only to itself.
@@ -43,20 +43,54 @@ impl Identity {
 
     /// Sends SIGTERM to that very process, and wakes it where it is suspended; that it is gone already is no error.
     pub fn terminate(&self) -> io::Result<()> {
-        if !self.is_alive() {
+        if imp::boot_id() != self.boot {
             return Ok(());
         }
-        let send = |signal| kill(Pid::from_raw(self.pid), signal);
-        match send(Signal::SIGTERM).and_then(|()| send(Signal::SIGCONT)) {
-            Ok(()) | Err(Errno::ESRCH) => Ok(()),
-            Err(error) => Err(error.into()),
+        Ok(signal_exactly(self.pid, self.started, &[Signal::SIGTERM, Signal::SIGCONT])?)
+    }
+}
+
+/// Sends `signals` to the process that has had this pid since `started`, and to no other; that it is gone is no error.
+pub fn signal_exactly(pid: i32, started: u64, signals: &[Signal]) -> nix::Result<()> {
+    // Held before it is looked at: whoever gets the pid after that is not the one who is held.
+    let held = imp::hold(pid);
+    if imp::start_time(pid) != Some(started) {
+        return Ok(());
+    }
+    for &signal in signals {
+        match imp::send(held.as_ref(), pid, signal) {
+            Ok(()) => {}
+            Err(Errno::ESRCH) => return Ok(()),
+            Err(error) => return Err(error),
         }
     }
+    Ok(())
 }
 
 #[cfg(all(target_os = "linux", not(wt_loop_portable)))]
 mod imp {
+    use std::os::fd::OwnedFd;
+
+    use nix::errno::Errno;
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    use rustix::process::{self, PidfdFlags, pidfd_open, pidfd_send_signal};
+
     use crate::process::tree;
+
+    /// `None` where the kernel has no pidfds, or no descriptor is left for one.
+    pub fn hold(pid: i32) -> Option<OwnedFd> {
+        pidfd_open(process::Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
+    }
+
+    pub fn send(held: Option<&OwnedFd>, pid: i32, signal: Signal) -> nix::Result<()> {
+        match (held, process::Signal::from_named_raw(signal as i32)) {
+            (Some(held), Some(signal)) => {
+                pidfd_send_signal(held, signal).map_err(|error| Errno::from_raw(error.raw_os_error()))
+            }
+            _ => kill(Pid::from_raw(pid), signal),
+        }
+    }
 
     pub fn start_time(pid: i32) -> Option<u64> {
         tree::stat(pid).filter(|stat| !stat.is_dead()).map(|stat| stat.started)
@@ -73,7 +107,17 @@ mod imp {
 
 #[cfg(not(all(target_os = "linux", not(wt_loop_portable))))]
 mod imp {
+    use nix::sys::signal::{Signal, kill};
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+    /// Only Linux has pidfds.
+    pub fn hold(_: i32) -> Option<()> {
+        None
+    }
+
+    pub fn send(_: Option<&()>, pid: i32, signal: Signal) -> nix::Result<()> {
+        kill(nix::unistd::Pid::from_raw(pid), signal)
+    }
 
     pub fn start_time(pid: i32) -> Option<u64> {
         let pid = Pid::from_u32(u32::try_from(pid).ok()?);
@@ -101,5 +145,22 @@ mod tests {
         assert!(own.is_alive());
         assert!(!Identity { started: own.started + 1, ..own.clone() }.is_alive(), "a reused pid is somebody else");
         assert!(!Identity { boot: "another".into(), ..own }.is_alive());
+    }
+
+    #[test]
+    fn a_signal_reaches_nobody_but_the_one_who_is_meant() {
+        let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
+        let meant = Identity::of(i32::try_from(child.id()).unwrap()).unwrap();
+        for other in [
+            Identity { started: meant.started - 1, ..meant.clone() },
+            Identity { boot: String::new(), ..meant.clone() },
+        ] {
+            other.terminate().unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(meant.is_alive());
+        meant.terminate().unwrap();
+        child.wait().unwrap();
+        meant.terminate().unwrap();
     }
 }

@@ -13,7 +13,8 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::tree;
+use super::identity::signal_exactly;
+use super::tree::{self, Member};
 
 /// After the first KILL, how long the kernel may take to end what it can.
 const BOUND: Duration = Duration::from_secs(5);
@@ -47,7 +48,7 @@ enum Phase {
 /// A tree on its way down.
 pub struct Sweep {
     phase: Phase,
-    asked: HashSet<i32>,
+    asked: HashSet<(i32, u64)>,
     /// The agent's process group: all that can be reached of its orphans where there is no subreaper.
     group: Option<i32>,
 }
@@ -80,22 +81,21 @@ impl Sweep {
         }
         match self.phase {
             Phase::Asking { until } => {
-                if let Some(group) = self.group.filter(|group| self.asked.insert(-group)) {
-                    signal(-group, Signal::SIGTERM);
+                if let Some(group) = self.group.filter(|&group| self.asked.insert((-group, 0))) {
+                    signal_group(group, Signal::SIGTERM);
                 }
-                for member in alive.iter().filter(|member| self.asked.insert(member.pid)) {
-                    signal(member.pid, Signal::SIGTERM);
+                for member in alive.iter().filter(|member| self.asked.insert((member.pid, member.started))) {
                     // A stopped process would sleep through TERM.
-                    signal(member.pid, Signal::SIGCONT);
+                    signal(member, &[Signal::SIGTERM, Signal::SIGCONT]);
                 }
                 Step::Again(PATIENT.min(until.saturating_duration_since(Instant::now())))
             }
             Phase::Killing { until } if Instant::now() < until => {
                 if let Some(group) = self.group {
-                    signal(-group, Signal::SIGKILL);
+                    signal_group(group, Signal::SIGKILL);
                 }
                 for member in &alive {
-                    signal(member.pid, Signal::SIGKILL);
+                    signal(member, &[Signal::SIGKILL]);
                 }
                 Step::Again(PRESSING)
             }
@@ -143,12 +143,16 @@ pub fn bury(mut buried: impl FnMut(i32, WaitStatus)) -> Family {
 pub fn signal_tree(which: Signal) {
     for _ in 0..2 {
         for member in tree::descendants(Pid::this().as_raw()) {
-            signal(member.pid, which);
+            signal(&member, &[which]);
         }
     }
 }
 
 /// A process that is gone or that we may not signal is what the sweep finds out by looking again.
-fn signal(pid: i32, which: Signal) {
-    let _ = kill(Pid::from_raw(pid), which);
+fn signal(member: &Member, which: &[Signal]) {
+    let _ = signal_exactly(member.pid, member.started, which);
+}
+
+fn signal_group(group: i32, which: Signal) {
+    let _ = kill(Pid::from_raw(-group), which);
 }

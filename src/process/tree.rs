@@ -13,6 +13,8 @@ pub struct Member {
     pub pid: i32,
     /// Its name as the kernel knows it.
     pub name: String,
+    /// When it started: by that it is told from a later one of the same pid.
+    pub started: u64,
 }
 
 /// What a tree of processes uses.
@@ -110,7 +112,7 @@ mod imp {
     }
 
     pub fn member(pid: i32) -> Option<Member> {
-        stat(pid).filter(|stat| !stat.is_dead()).map(|stat| Member { pid, name: stat.name })
+        stat(pid).filter(|stat| !stat.is_dead()).map(|stat| Member { pid, name: stat.name, started: stat.started })
     }
 
     pub fn cpu(pids: &[i32]) -> Duration {
@@ -171,8 +173,11 @@ mod imp {
         let Ok(mut system) = System::new() else { return None };
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&[key]), true, ProcessRefreshKind::nothing());
         let process = system.process(key)?;
-        (process.status() != ProcessStatus::Zombie)
-            .then(|| Member { pid, name: process.name().to_string_lossy().into_owned() })
+        (process.status() != ProcessStatus::Zombie).then(|| Member {
+            pid,
+            name: process.name().to_string_lossy().into_owned(),
+            started: process.start_time(),
+        })
     }
 
     pub fn cpu(pids: &[i32]) -> Duration {

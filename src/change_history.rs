@@ -41,6 +41,13 @@ pub struct Entry {
     other: Map<String, Value>,
 }
 
+impl Entry {
+    fn is_of_the_same(&self, other: &Self) -> bool {
+        let identity = |entry: &Self| (entry.timestamp, entry.duration);
+        identity(self) == identity(other) && self.effective_cwd == other.effective_cwd
+    }
+}
+
 /// The whole file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -75,7 +82,7 @@ pub struct Chronicle {
     path: PathBuf,
     /// What earlier loops, or this one before it was resumed, have left.
     earlier: ChangeHistory,
-    /// How many iterations of the loop's own history stand in `earlier` already.
+    /// How many iterations of the loop's own history an earlier process has recorded.
     told: usize,
     root: String,
 }
@@ -83,6 +90,7 @@ pub struct Chronicle {
 impl Chronicle {
     /// Goes on with the file at `path`. `told` iterations of the loop were written by an earlier process.
     pub fn open(path: &Path, change_id: &str, context: &Path, root: &Path, told: usize) -> io::Result<Self> {
+        files::sweep_unfinished(path)?;
         let mut earlier = ChangeHistory::load(path)?.unwrap_or_default();
         change_id.clone_into(&mut earlier.change_id);
         earlier.context_file = context.strip_prefix(root).unwrap_or(context).display().to_string();
@@ -95,12 +103,23 @@ impl Chronicle {
     }
 
     /// Writes the history with what this loop has done so far.
+    ///
+    /// A process that died may have recorded its last iteration and not have come to telling it here, or to telling
+    /// that the claim was accepted after all.
     pub fn save(&self, iterations: &[Iteration], failure: Option<&str>) -> io::Result<()> {
-        let new = iterations.get(self.told..).unwrap_or_default();
         let mut now = self.earlier.clone();
-        now.iteration += new.len() as u64;
-        now.history.extend(new.iter().map(|iteration| self.entry(iteration)));
-        if let Some(last) = new.last() {
+        for (at, iteration) in iterations.iter().enumerate() {
+            let entry = self.entry(iteration);
+            match now.history.iter_mut().rev().find(|had| had.is_of_the_same(&entry)) {
+                Some(had) => had.completion_validated = entry.completion_validated,
+                None if at + 1 >= self.told => {
+                    now.history.push(entry);
+                    now.iteration += 1;
+                }
+                None => {}
+            }
+        }
+        if let Some(last) = iterations.last().filter(|_| now.history != self.earlier.history) {
             now.last_outcome = Some(outcome(last));
             now.last_failure = failure.map(str::to_owned);
         }

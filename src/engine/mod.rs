@@ -217,6 +217,11 @@ impl<'a> Engine<'a> {
 
     /// Writes the end down, takes our files away and lets the next loop in.
     fn end(&mut self, ending: &Ending) -> Result<()> {
+        if self.chronicle.is_some() {
+            // Once the state says that the loop is over nobody goes on with it, so the history of the change must be whole by
+            // then. That it cannot be written is told below.
+            let _ = self.write_down();
+        }
         self.state.status = ending.status;
         self.state.status_reason = Some(ending.reason.clone());
         self.state.exit_code = Some(i32::from(ending.exit.code()));

@@ -119,13 +119,27 @@ pub fn rotate(path: &Path, keep: u32) -> io::Result<()> {
 pub fn sweep_unfinished(path: &Path) -> io::Result<()> {
     let (dir, name) = (parent(path)?, path.file_name().unwrap_or_default().to_string_lossy().into_owned());
     refuse_linked_folders(dir)?;
-    for entry in fs::read_dir(dir)?.flatten() {
+    let entries = match uninterrupted(|| fs::read_dir(dir)) {
+        Err(error) if is_absent(&error) => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries.flatten() {
         let found = entry.file_name().to_string_lossy().into_owned();
         if found.starts_with(&format!("{name}.")) && found.ends_with(UNFINISHED) {
             remove(&entry.path())?;
         }
     }
     Ok(())
+}
+
+/// Makes a call again that a signal has interrupted.
+pub fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answered => return answered,
+        }
+    }
 }
 
 fn numbered(path: &Path, n: u32) -> PathBuf {

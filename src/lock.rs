@@ -100,17 +100,19 @@ mod imp {
     use std::fs::File;
     use std::io;
 
+    use crate::files::uninterrupted;
+
     pub fn try_lock(file: &File) -> io::Result<bool> {
-        match fcntl(file, FcntlArg::F_OFD_SETLK(&whole(libc::F_WRLCK))) {
+        uninterrupted(|| match fcntl(file, FcntlArg::F_OFD_SETLK(&whole(libc::F_WRLCK))) {
             Ok(_) => Ok(true),
             Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
             Err(error) => Err(error.into()),
-        }
+        })
     }
 
     pub fn is_locked(file: &File) -> io::Result<bool> {
         let mut asked = whole(libc::F_WRLCK);
-        fcntl(file, FcntlArg::F_OFD_GETLK(&mut asked))?;
+        uninterrupted(|| Ok(fcntl(file, FcntlArg::F_OFD_GETLK(&mut asked))?))?;
         Ok(i32::from(asked.l_type) != libc::F_UNLCK)
     }
 

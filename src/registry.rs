@@ -86,9 +86,10 @@ impl Registry {
         Self { dir: env.state_home().join("wt-loop") }
     }
 
-    /// Writes a record in the place of the worktree's earlier one.
+    /// Writes a record in the place of the worktree's earlier one. Only who prepares a loop there does that.
     pub fn save(&self, record: &Record) -> Result<()> {
         let path = self.path(&record.root);
+        files::sweep_unfinished(&path).doing("tidy up beside", &path)?;
         let written =
             serde_json::to_vec_pretty(record).map_err(Into::into).and_then(|bytes| files::replace(&path, &bytes));
         written.doing("write", &path)

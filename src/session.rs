@@ -123,7 +123,9 @@ pub fn make_room(worktree: &Worktree) -> Result<()> {
     worktree.exclude_ours()?;
     files::private_dir(&worktree.root.join(crate::worktree::CLAUDE))
         .doing("make", &worktree.root.join(crate::worktree::CLAUDE))?;
-    files::sweep_unfinished(&path).doing("tidy up beside", &path)?;
+    for ours in [path, worktree.pid_file(), worktree.prompt_file(), worktree.meeting()] {
+        files::sweep_unfinished(&ours).doing("tidy up beside", &ours)?;
+    }
     files::remove(&worktree.stop_request()).doing("remove", &worktree.stop_request())
 }
 

@@ -149,6 +149,8 @@ fn told(error: &ResolveError) -> Error {
                 None => format!("without --{kind} the loop works on the task alone"),
             })
         }
-        ResolveError::Invalid { .. } | ResolveError::Unreadable { .. } => told,
+        // Nobody has typed anything wrong.
+        ResolveError::Unreadable { .. } => Error::new(error.to_string()),
+        ResolveError::Invalid { .. } => told,
     }
 }

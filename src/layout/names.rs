@@ -5,6 +5,7 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::files::uninterrupted;
 use crate::term::filter::is_plain;
 
 /// Whether `text` can be nothing but the name of a direct child.
@@ -19,12 +20,16 @@ pub fn names_in(root: &Path, folder: Option<&str>) -> io::Result<Vec<String>> {
     };
     // With a slash at its end, as a walk that starts at a file is no error by itself, only empty.
     let folder = root.join(folder).join("");
+    uninterrupted(|| listed(&folder))
+}
+
+fn listed(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in WalkDir::new(folder).min_depth(1).max_depth(1).sort_by_file_name() {
         match entry {
             Ok(entry) if entry.file_type().is_dir() => names.extend(name_of(&entry)),
             Ok(_) => {}
-            Err(error) if error.depth() > 0 || is_missing(&error) => {}
+            Err(error) if is_gone(&error) || is_missing(&error) => {}
             Err(error) => return Err(cause(error)),
         }
     }
@@ -33,6 +38,11 @@ pub fn names_in(root: &Path, folder: Option<&str>) -> io::Result<Vec<String>> {
 
 fn name_of(entry: &DirEntry) -> Option<String> {
     entry.file_name().to_str().filter(|name| is_name(name)).map(str::to_owned)
+}
+
+/// Whether it tells of one entry; that the list itself breaks off has no path.
+fn is_gone(error: &walkdir::Error) -> bool {
+    error.depth() > 0 && error.path().is_some()
 }
 
 fn is_missing(error: &walkdir::Error) -> bool {

@@ -2,14 +2,15 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 
 use super::read_error::ReadError;
+use crate::files::uninterrupted;
 
 /// Opens a file of the worktree for reading: `None` where it is missing, an error where it is not a regular file
 /// inside the worktree, or a symlink is on the way from `root` to it. `path` is below `root`, or relative to it.
@@ -19,19 +20,19 @@ pub fn open_inside(root: &Path, path: &Path) -> Result<Option<File>, ReadError> 
         return Err(ReadError::NotRegular(path.to_owned()));
     };
     let mut here = root.to_owned();
-    let Some(mut folder) = opened(&here, open(root, folder_flags(), Mode::empty()))? else {
+    let Some(mut folder) = opened(&here, || open(root, folder_flags(), Mode::empty()))? else {
         return Ok(None);
     };
     for name in folders {
         here.push(name);
-        let next = openat(&folder, *name, folder_flags() | OFlag::O_NOFOLLOW, Mode::empty());
+        let next = || openat(&folder, *name, folder_flags() | OFlag::O_NOFOLLOW, Mode::empty());
         let Some(next) = opened(&here, next)? else {
             return Ok(None);
         };
         folder = next;
     }
     here.push(name);
-    let file = openat(&folder, *name, file_flags(), Mode::empty());
+    let file = || openat(&folder, *name, file_flags(), Mode::empty());
     opened(&here, file)?.map(|file| regular(file, &here)).transpose()
 }
 
@@ -64,20 +65,20 @@ fn names_below<'a>(root: &Path, path: &'a Path) -> Result<Vec<&'a OsStr>, ReadEr
         .collect()
 }
 
-fn opened(path: &Path, result: nix::Result<OwnedFd>) -> Result<Option<OwnedFd>, ReadError> {
-    match result {
+fn opened(path: &Path, mut open: impl FnMut() -> nix::Result<OwnedFd>) -> Result<Option<OwnedFd>, ReadError> {
+    match uninterrupted(|| Ok(open()?)) {
         Ok(fd) => Ok(Some(fd)),
-        Err(Errno::ENOENT) => Ok(None),
-        Err(errno) => Err(refusal(path, errno)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(refusal(path, error)),
     }
 }
 
 /// Systems disagree about the error number of a link that is not followed; so we look. It only words the message.
-fn refusal(path: &Path, errno: Errno) -> ReadError {
+fn refusal(path: &Path, error: io::Error) -> ReadError {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_symlink() => ReadError::Symlink(path.to_owned()),
         Ok(meta) if !meta.is_file() && !meta.is_dir() => ReadError::NotRegular(path.to_owned()),
-        _ => ReadError::unreadable(path, errno.into()),
+        _ => ReadError::unreadable(path, error),
     }
 }
 

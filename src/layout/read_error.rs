@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::error::reason;
+
 /// Why a file of the repository was not read.
 #[derive(Debug)]
 pub enum ReadError {
@@ -35,7 +37,7 @@ impl fmt::Display for ReadError {
             Self::Symlink(path) => write!(f, "{} is a symlink, so it is not read", path.display()),
             Self::NotRegular(path) => write!(f, "{} is not a regular file", path.display()),
             Self::Unreadable { path, source } => {
-                write!(f, "cannot read {}: {source}", path.display())
+                write!(f, "cannot read {}: {}", path.display(), reason(source))
             }
         }
     }

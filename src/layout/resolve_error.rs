@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::resolve::Kind;
+use crate::error::reason;
 
 /// Why a typed name is no change or module.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl fmt::Display for ResolveError {
                 write!(f, "more than one {kind} begins with '{typed}': {}", candidates.join(", "))
             }
             Self::Unreadable { path, source } => {
-                write!(f, "cannot list {}: {source}", path.display())
+                write!(f, "cannot list {}: {}", path.display(), reason(source))
             }
         }
     }

@@ -3,12 +3,15 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
@@ -37,12 +40,45 @@ impl Answer {
 ///
 /// It has a process group of its own, so that a Ctrl-C meant for the loop does not tear an answer in two.
 pub fn answer<A: AsRef<OsStr>>(program: impl AsRef<OsStr>, args: &[A], cwd: &Path) -> io::Result<Answer> {
-    let out = Command::new(program).args(args).current_dir(cwd).stdin(Stdio::null()).process_group(0).output()?;
-    Ok(Answer {
-        stdout: out.stdout,
-        stderr: String::from_utf8_lossy(&out.stderr).into_owned(),
-        code: out.status.code(),
-    })
+    let mut command = Command::new(program);
+    command.args(args).current_dir(cwd).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.process_group(0).spawn()?;
+    let said = match (child.stdout.take(), child.stderr.take()) {
+        (Some(out), Some(err)) => read_both([OwnedFd::from(out), OwnedFd::from(err)]),
+        _ => Ok([Vec::new(), Vec::new()]),
+    };
+    if said.is_err() {
+        let _ = child.kill();
+    }
+    let (status, [stdout, stderr]) = (child.wait()?, said?);
+    Ok(Answer { stdout, stderr: String::from_utf8_lossy(&stderr).into_owned(), code: status.code() })
+}
+
+/// Reads two pipes to their ends. The standard library would do it, and panic where a read fails.
+fn read_both(pipes: [OwnedFd; 2]) -> io::Result<[Vec<u8>; 2]> {
+    for pipe in &pipes {
+        fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    }
+    let mut pipes = pipes.map(|pipe| Some(File::from(pipe)));
+    let (mut said, mut buffer) = ([Vec::new(), Vec::new()], [0; 8 * 1024]);
+    while pipes.iter().any(Option::is_some) {
+        let mut open: Vec<_> =
+            pipes.iter().flatten().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)).collect();
+        match poll(&mut open, PollTimeout::NONE) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for (pipe, text) in pipes.iter_mut().zip(&mut said) {
+            match pipe.as_mut().map(|open| open.read(&mut buffer)) {
+                None => {}
+                Some(Ok(0)) => *pipe = None,
+                Some(Ok(n)) => text.extend_from_slice(&buffer[..n]),
+                Some(Err(error)) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Some(Err(error)) => return Err(error),
+            }
+        }
+    }
+    Ok(said)
 }
 
 /// The program that runs now, under a name that stays good when the file is replaced by an upgrade.

@@ -5,6 +5,7 @@
 //! a pipe, which a grandchild may hold for ever.
 
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -139,6 +140,13 @@ pub fn keep_orphans() {
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
 
+/// Ends the talk with a guard that could not be told: it takes its tree down and goes, where it would wait for ever.
+fn hang_up_unless(told: bool, control: &UnixStream) {
+    if !told {
+        let _ = control.shutdown(Shutdown::Both);
+    }
+}
+
 struct Run {
     guard: Child,
     control: BufReader<UnixStream>,
@@ -170,7 +178,7 @@ impl Run {
             .stderr(err_writer)
             .spawn()?;
         // A guard that dies here is found by its silence, as it would be later.
-        let _ = wire::send(&ours, job).and_then(|()| (&ours).write_all(input));
+        hang_up_unless(wire::send(&ours, job).and_then(|()| (&ours).write_all(input)).is_ok(), &ours);
         ours.set_nonblocking(true)?;
         for pipe in [&out, &err] {
             fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -325,7 +333,8 @@ impl Run {
 
     /// A guard that cannot be told is dead, which is noticed by itself; one that was stopped is made to listen.
     fn order(&mut self, order: Order) {
-        let _ = self.control.get_mut().write_all(&[order.byte()]);
+        let told = self.control.get_mut().write_all(&[order.byte()]).is_ok();
+        hang_up_unless(told, self.control.get_ref());
         let _ = kill(Pid::from_raw(i32::try_from(self.guard.id()).unwrap_or_default()), Signal::SIGCONT);
     }
 

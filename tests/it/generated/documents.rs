@@ -14,6 +14,9 @@ use wt_loop::error::Exit;
 use wt_loop::gates::sources::VALIDATION;
 use wt_loop::manual::text;
 
+#[path = "../../faults/classes.rs"]
+mod classes;
+
 use super::{files, program, project, read, run_with};
 use crate::support::World;
 
@@ -109,6 +112,15 @@ fn the_commands_are_those_of_the_program() {
 fn the_exit_codes_are_those_of_the_program() {
     let rows = Exit::TABLE.iter().map(|(exit, what)| vec![exit.code().to_string(), (*what).to_owned()]);
     part("README.md", "exit codes", &table(&["code", "meaning"], rows), exactly);
+}
+
+#[test]
+fn the_faults_are_those_that_are_tried() {
+    let rows = classes::CLASSES
+        .iter()
+        .map(|class| [class.name, class.done, &class.at_least.to_string(), class.holds].map(str::to_owned).to_vec());
+    let head = ["class", "what is done to it", "points in every run, at least", "what holds at every one"];
+    part("README.md", "faults", &table(&head, rows), exactly);
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl World {
     /// The program under test.
     #[expect(clippy::unused_self, reason = "what a test runs, it runs in a world")]
     pub fn program(&self) -> PathBuf {
-        PathBuf::from(env!("CARGO_BIN_EXE_wt-loop"))
+        std::env::var_os("WT_LOOP_UNDER_TEST").unwrap_or_else(|| env!("CARGO_BIN_EXE_wt-loop").into()).into()
     }
 
     /// `wt-loop` with these arguments, in the worktree, to its end.

@@ -289,10 +289,10 @@ feature-login  running   3  make the login work everywhere
         assert_eq!(rows(80), ["2026-11-16 03:04:05 (5m ago)  make the login work everywhere, for everybody"]);
         assert_eq!(
             rows(60),
-            ["2026-11-16 03:04:05 (5m ago)  make the login work everywhe…"],
+            ["2026-11-16 03:04:05 (5m ago)  make the login work everywher…"],
             "there is room for all of it"
         );
-        assert_eq!(rows(50), ["5m ago   make the login work everywhere, for eve…"]);
+        assert_eq!(rows(50), ["5m ago   make the login work everywhere, for ever…"]);
         assert_eq!(rows(12), ["5m a…  make…"]);
     }
 

@@ -417,7 +417,8 @@ mod tests {
         let users = USERS_OWN.iter().map(|(key, ..)| (*key).to_owned());
         let mut sorted: Vec<String> = layer::HARMLESS.iter().map(|&key| key.to_owned()).chain(users).collect();
         let mut known = keys();
-        (sorted.sort(), known.sort());
+        sorted.sort();
+        known.sort();
         assert_eq!(sorted, known, "a new key belongs into one of the two lists");
         for (key, value, decides) in USERS_OWN {
             let line = format!("{key} = {value}\n");
@@ -438,7 +439,8 @@ mod tests {
             lines in proptest::collection::vec((proptest::sample::select(keys()), ".{0,12}"), 0..4), raw in ".{0,60}",
         ) {
             let quoted = |text: &str| serde_json::Value::from(text).to_string();
-            let text: String = lines.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value))).collect();
+            let lines: Vec<String> = lines.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value))).collect();
+            let text = lines.concat();
             crate::fuzzing::config(&text);
             crate::fuzzing::config(&format!("{text}{raw}"));
         }

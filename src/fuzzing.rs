@@ -103,7 +103,9 @@ fn read(agent: usize, pieces: &[&[u8]]) -> (String, Reading) {
         Shown::Note(text) | Shown::Error(text) => shown.extend_from_slice(format!("! {text}\n").as_bytes()),
         Shown::Json(_) | Shown::Unknown(_) => {}
     };
-    pieces.iter().for_each(|piece| reader.feed(piece, &mut show));
+    for piece in pieces {
+        reader.feed(piece, &mut show);
+    }
     let mut reading = reader.finish(&mut show);
     // It is counted from now, and two readings are not at the same instant.
     reading.limit.iter_mut().for_each(|limit| limit.until = None);
@@ -131,7 +133,9 @@ fn is_dangerous(c: char) -> bool {
 
 fn filtered(reads: &[&[u8]]) -> Vec<u8> {
     let (mut filter, mut out) = (Filter::new(), Vec::new());
-    reads.iter().for_each(|read| filter.feed(read, &mut out));
+    for read in reads {
+        filter.feed(read, &mut out);
+    }
     filter.finish(&mut out);
     out
 }
@@ -181,7 +185,12 @@ pub fn config(text: &str) {
             Ok(_) => {}
         }
     }
-    sources::read_any(text);
+    for (file, commands) in sources::read_any(text) {
+        assert!(
+            commands.iter().all(|command| !command.trim().is_empty()),
+            "{file}: an empty command would always pass"
+        );
+    }
 }
 
 /// The options without those that a repository may set.

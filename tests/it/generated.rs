@@ -3,6 +3,7 @@
 //!
 //! `scripts/generate` rewrites what these tests compare.
 
+mod dependencies;
 mod documents;
 mod pages;
 mod shells;

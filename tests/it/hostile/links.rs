@@ -138,7 +138,7 @@ fn a_change_of_openspec_keeps_its_things_in_our_folder_and_nowhere_else() {
     for place in [".claude/ralph", ".claude/ralph/x", ".claude/ralph/x/state.json", ".claude/ralph/x/context.md"] {
         let world = with_secrets();
         world.change("x", 1);
-        let to = if place.ends_with(".json") || place.ends_with(".md") { "key" } else { "x" };
+        let to = if Path::new(place).extension().is_some() { "key" } else { "x" };
         put_link(&world.root.join(place), &world.beside("outside").join(to));
         let before = snapshot(&world.beside("outside"));
         for args in [

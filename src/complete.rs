@@ -49,7 +49,8 @@ pub fn agents() -> ArgValueCandidates {
 /// The launchers.
 pub fn launchers() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        launch::ALL.iter().map(|launcher| launcher.name).chain([launch::AUTO]).map(CompletionCandidate::new).collect()
+        let names = launch::Launcher::all().map(|launcher| launcher.name().to_owned());
+        names.chain([launch::AUTO, launch::ANY_TERMINAL].map(str::to_owned)).map(CompletionCandidate::new).collect()
     })
 }
 

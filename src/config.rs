@@ -18,6 +18,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::gates::sources::Source;
 use crate::gates::tasks::AtStart;
+use crate::launch::own::OwnTerminal;
 use crate::layout::Layout;
 use crate::options::{Done, LaunchOptions, Limit, LoopOptions, Progress, Span};
 use layer::{Layer, Trust};
@@ -164,6 +165,8 @@ pub struct Config {
     pub prompt_template: Option<PathBuf>,
     /// The user's own agents.
     pub own_agents: Vec<OwnAgent>,
+    /// The user's own terminals.
+    pub own_terminals: Vec<OwnTerminal>,
 }
 
 /// The task, as it was found out apart from the options.
@@ -234,8 +237,13 @@ impl Config {
         let from_env = Layer::from_environment(env)?;
         let from_repository = Layer::from_file(&root.join(REPOSITORY_FILE), Trust::Repository)?;
         let from_user = Layer::from_file(&user_file(env), Trust::User)?;
-        let (prompt_template, own_agents) = (from_user.prompt_template.clone(), from_user.own_agents.clone());
-        let mut config = Self { options: flags, launch, prompt_template, own_agents };
+        let mut config = Self {
+            options: flags,
+            launch,
+            prompt_template: from_user.prompt_template.clone(),
+            own_agents: from_user.own_agents.clone(),
+            own_terminals: from_user.own_terminals.clone(),
+        };
         for layer in [from_env, from_repository, from_user] {
             config.options = config.options.or(layer.options);
             config.launch = config.launch.or(layer.launch);

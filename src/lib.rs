@@ -14,7 +14,7 @@
 //! | [`material`], [`layout`], [`worktree`], [`registry`], [`state`], [`change_history`], [`context`], [`log`], [`lock`], [`files`] | what is on disk |
 //! | [`process`] | the only place that spawns, signals and waits |
 //! | [`term`] | what a person sees: the only place that prints |
-//! | [`error`], [`environment`], [`nearest`], [`rawtext`] | small things that everybody needs |
+//! | [`error`], [`environment`], [`nearest`], [`rawtext`], [`shell`] | small things that everybody needs |
 
 pub mod agent;
 pub mod change_history;
@@ -48,6 +48,7 @@ pub mod prompt;
 pub mod rawtext;
 pub mod registry;
 pub mod session;
+pub mod shell;
 pub mod state;
 pub mod target;
 pub mod tasks;

@@ -253,20 +253,28 @@ impl LoopOptions {
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Terminal options")]
 pub struct LaunchOptions {
-    /// Where the loop runs: auto, tmux, background
+    /// Where the loop runs: auto, terminal, a terminal by its name, tmux, screen, systemd, background
     #[arg(long, value_name = "NAME", add = crate::complete::launchers())]
     pub launcher: Option<String>,
 
     /// Open the terminal in full screen
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     pub fullscreen: Option<bool>,
+
+    /// Close the terminal when the loop ends, instead of waiting for a key
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    pub close: Option<bool>,
 }
 
 impl LaunchOptions {
     /// These options, and where they say nothing, `lower`'s.
     #[must_use]
     pub fn or(self, lower: Self) -> Self {
-        Self { launcher: self.launcher.or(lower.launcher), fullscreen: self.fullscreen.or(lower.fullscreen) }
+        Self {
+            launcher: self.launcher.or(lower.launcher),
+            fullscreen: self.fullscreen.or(lower.fullscreen),
+            close: self.close.or(lower.close),
+        }
     }
 }
 

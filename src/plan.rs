@@ -12,10 +12,12 @@ use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::gates::sources;
 use crate::gates::tasks::AtStart;
+use crate::launch::own::OwnTerminal;
 use crate::layout::{self, Layout, module_of};
 use crate::material;
 use crate::options::{Done, LaunchOptions, LoopOptions, WorkOptions};
 use crate::rawtext;
+use crate::shell;
 use crate::state::State;
 use crate::target;
 use crate::term;
@@ -44,6 +46,8 @@ pub struct Plan {
     pub spec: LoopSpec,
     /// Where it is put.
     pub launch: LaunchOptions,
+    /// The terminals that it could be put into beside those that we know.
+    pub own_terminals: Vec<OwnTerminal>,
     /// Where the agent's program is.
     pub program: PathBuf,
 }
@@ -56,7 +60,7 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
     brief::check_texts(worktree, layout, change_id.as_deref())?;
     let task = whole_task(&worktree.root, task, work.prompt_file.as_deref())?;
     let config = Config::load(&worktree.root, env, options, launch)?;
-    let (asked, launch) = (config.options.done, config.launch.clone());
+    let (asked, launch, own_terminals) = (config.options.done, config.launch.clone(), config.own_terminals.clone());
     let tasks = tasks_file(worktree, layout, change_id.as_deref())?;
     let skipped = config.options.skip_validation == Some(true);
     let project_validation = if skipped { None } else { sources::find(&worktree.root)? };
@@ -72,7 +76,7 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
         }
         _ => {}
     }
-    Ok(Plan { spec, launch, program })
+    Ok(Plan { spec, launch, own_terminals, program })
 }
 
 /// The next prompt and the exact command line, without running or writing anything.
@@ -86,7 +90,7 @@ pub fn dry_run(worktree: &Worktree, plan: &Plan, state: &State) -> Result<String
     let called = harness.invocation(&plan.spec, plan.program.clone(), None, &prompt, &PrivateFiles::of(worktree));
     let words =
         std::iter::once(called.program.as_os_str()).chain(called.args.iter().map(std::ffi::OsString::as_os_str));
-    let line: Vec<String> = words.map(|word| shell_word(&word.to_string_lossy())).collect();
+    let line: Vec<String> = words.map(|word| shell::word(&word.to_string_lossy())).collect();
     let heading = if called.input.is_empty() { "The prompt:" } else { "The prompt on its standard input:" };
     Ok(format!("{}\n\n{heading}\n\n{}", line.join(" "), rawtext::for_showing(&brief.prompt)))
 }
@@ -167,27 +171,4 @@ fn tasks_file(worktree: &Worktree, layout: &'static Layout, change_id: Option<&s
         Some(tasks) if tasks.is_empty() => TasksFile::Present(AtStart::None),
         Some(_) => TasksFile::Present(AtStart::Some),
     })
-}
-
-/// A word as one would have to type it.
-pub fn shell_word(word: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "-_=./:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(safe) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_them_otherwise() {
-        assert_eq!(shell_word("--model=x"), "--model=x");
-        assert_eq!(shell_word("a b"), "'a b'");
-        assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
-        assert_eq!(shell_word(""), "''");
-    }
 }

@@ -39,6 +39,9 @@ pub struct Record {
     pub outcome: Outcome,
     /// Every option of the loop.
     pub spec: LoopSpec,
+    /// The command that leads to where `start` has put it, if there is one.
+    #[serde(default)]
+    pub attach: Option<String>,
 }
 
 /// What the user's side knows of the end of a loop.
@@ -65,6 +68,7 @@ impl Record {
             common_dir: worktree.common_dir.clone(),
             outcome: Outcome::Open,
             spec,
+            attach: None,
         }
     }
 
@@ -132,7 +136,7 @@ impl Registry {
         Ok(path)
     }
 
-    /// Where the output of a loop in the background goes until it has reported in.
+    /// Where what a place prints goes until its loop has reported in.
     pub fn launch_output(&self, root: &Path) -> PathBuf {
         self.path(root).with_extension("launch.log")
     }
@@ -161,7 +165,7 @@ fn tame(c: char) -> char {
 }
 
 /// The same on every machine and in every version, which the standard library's hash does not promise.
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 

@@ -225,7 +225,7 @@ impl Agent {
         let args: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let prompt = match self.prompt {
             Prompt::Stdin => "< PROMPT".to_owned(),
-            Prompt::StdinAnd(word) => format!("{} < PROMPT", crate::plan::shell_word(word)),
+            Prompt::StdinAnd(word) => format!("{} < PROMPT", crate::shell::word(word)),
             Prompt::Argument(words) => [words, &["PROMPT"]].concat().join(" "),
             Prompt::File(words) => [words, &["FILE"]].concat().join(" "),
         };

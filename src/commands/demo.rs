@@ -107,7 +107,7 @@ fn git(cwd: &Path, words: &[&str]) -> Result<()> {
 }
 
 fn next_commands(root: &Path) -> String {
-    let look = format!("cd {} && wt-loop history", plan::shell_word(&root.to_string_lossy()));
+    let look = format!("cd {} && wt-loop history", crate::shell::word(&root.to_string_lossy()));
     let commands = [
         (look.as_str(), "what each iteration brought"),
         ("wt-loop doctor", "what your machine has for a real loop"),

@@ -11,7 +11,9 @@ use crate::config::{self, Config};
 use crate::environment::Environment;
 use crate::error::{Error, Exit, Result};
 use crate::files;
-use crate::launch;
+use crate::launch::choice::{self, Choice, Facts, Seat};
+use crate::launch::own::OwnTerminal;
+use crate::launch::{ANY_TERMINAL, AUTO, Launcher};
 use crate::lock::Lock;
 use crate::options::{LaunchOptions, LoopOptions};
 use crate::process::{answer, answer_within};
@@ -72,8 +74,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let worktree = Worktree::find(&context.cwd).ok();
     let mut findings = vec![git(&context.cwd), here(worktree.as_ref(), &context.env)];
     findings.extend(agents(&context.env, &context.cwd));
-    findings.extend(launchers(&context.env, &context.cwd));
-    findings.push(settings(worktree.as_ref(), context));
+    let config = settings(worktree.as_ref(), context);
+    let own = config.as_ref().map(|config| config.own_terminals.clone()).unwrap_or_default();
+    findings.extend(launchers(&context.env, &context.cwd, &own));
+    findings.push(readable(config, &context.env));
     findings.extend(places(worktree.as_ref(), &context.env));
     findings.extend(leftovers(&context.env));
     if args.json {
@@ -171,27 +175,56 @@ fn found(agent: &Agent, path: &Path, env: &Environment, cwd: &Path) -> Finding {
     }
 }
 
-fn launchers(env: &Environment, cwd: &Path) -> Vec<Finding> {
-    launch::ALL
-        .iter()
-        .map(|launcher| {
-            let what = format!("launcher {}", launcher.name);
-            if launcher.is_installed(env, cwd) {
-                return Finding::new(&what, Health::Good, "can be used");
-            }
-            Finding::new(&what, Health::Note, "not on PATH")
-                .mend(format!("install {0} (Debian: apt-get install {0})", launcher.name))
-        })
-        .collect()
+/// Where a loop can be put: windows in one line, every other place by itself.
+fn launchers(env: &Environment, cwd: &Path, own: &[OwnTerminal]) -> Vec<Finding> {
+    let facts = Facts::gather(env, cwd, own);
+    let names = |graphical: bool| {
+        let all = own.iter().cloned().map(Launcher::Own).chain(Launcher::all());
+        let found = all.filter(|launcher| launcher.is_graphical() == graphical && facts.has(launcher));
+        found.map(|launcher| launcher.name().to_owned()).collect::<Vec<_>>()
+    };
+    let (terminals, others) = (names(true), names(false));
+    let mut findings = vec![match choice::pick(AUTO, &facts, own) {
+        Ok(Choice { launcher, why }) => {
+            Finding::new("launcher auto", Health::Good, format!("{}: {why}", launcher.name()))
+        }
+        Err(error) => Finding::new("launcher auto", Health::Bad, error.to_string()).mend("--launcher background"),
+    }];
+    let terminals = if terminals.is_empty() { "none is on PATH".to_owned() } else { terminals.join(", ") };
+    findings.push(match facts.seat {
+        Seat::Blind => {
+            Finding::new("terminals", Health::Good, format!("{terminals}; there is no display for a window"))
+        }
+        Seat::Remote => Finding::new("terminals", Health::Good, format!("{terminals}; over ssh no window is opened")),
+        _ if choice::pick(ANY_TERMINAL, &facts, own).is_ok() => Finding::new("terminals", Health::Good, terminals),
+        _ => Finding::new("terminals", Health::Note, format!("{terminals}; no window can be opened here"))
+            .mend("install one (Debian: apt-get install xterm), or use --launcher tmux"),
+    });
+    if !others.iter().any(|name| name == "tmux") {
+        let mend = "install tmux (Debian: apt-get install tmux)";
+        findings.push(Finding::new("launcher tmux", Health::Note, "not on PATH").mend(mend));
+    }
+    findings.extend(others.iter().map(|name| {
+        let detail = match name.as_str() {
+            "systemd" => "can be used; loginctl enable-linger lets its loops outlive the login",
+            _ => "can be used",
+        };
+        Finding::new(&format!("launcher {name}"), Health::Good, detail)
+    }));
+    findings
 }
 
-fn settings(worktree: Option<&Worktree>, context: &Context) -> Finding {
+fn settings(worktree: Option<&Worktree>, context: &Context) -> Result<Config> {
     let root = worktree.map_or(context.cwd.as_path(), |worktree| worktree.root.as_path());
-    match Config::load(root, &context.env, LoopOptions::default(), LaunchOptions::default()) {
+    Config::load(root, &context.env, LoopOptions::default(), LaunchOptions::default())
+}
+
+fn readable(config: Result<Config>, env: &Environment) -> Finding {
+    match config {
         Ok(_) => Finding::new(
             "settings",
             Health::Good,
-            format!("{} and {} can be read", config::user_file(&context.env).display(), config::REPOSITORY_FILE),
+            format!("{} and {} can be read", config::user_file(env).display(), config::REPOSITORY_FILE),
         ),
         Err(error) => Finding::new("settings", Health::Bad, error.to_string()).mend("edit that line"),
     }
@@ -243,7 +276,7 @@ fn leftovers(env: &Environment) -> Vec<Finding> {
     let registry = Registry::of(env);
     let gone = registry.leftovers().into_iter().map(|(file, root)| {
         Finding::new("leftover", Health::Note, format!("a record of {}, which is gone", root.display()))
-            .mend(format!("rm {}", crate::plan::shell_word(&file.to_string_lossy())))
+            .mend(format!("rm {}", crate::shell::word(&file.to_string_lossy())))
     });
     let dead = registry.all().into_iter().filter_map(|record| {
         let view = View::of(&record.worktree(), &registry).ok().flatten()?;
@@ -252,7 +285,7 @@ fn leftovers(env: &Environment) -> Vec<Finding> {
         if cleaning && view.holder.is_none() {
             return Some(Finding::new("leftover", Health::Note, format!("a guard is still cleaning up in {root}")));
         }
-        let to = crate::plan::shell_word(&record.root.to_string_lossy());
+        let to = crate::shell::word(&record.root.to_string_lossy());
         view.is_crashed().then(|| {
             Finding::new("leftover", Health::Note, format!("a loop that was killed in {root}"))
                 .mend(format!("cd {to} && wt-loop resume"))

@@ -48,6 +48,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let (registry, signals) = (Registry::of(&context.env), Signals::install()?);
     let mut log = Tail::open(&view.worktree.log(), args.lines)?;
     let mut screen = if args.json { Screen::Events } else { Screen::Person(Box::default()) };
+    if let (Screen::Person(_), Some(attach)) = (&screen, attach(&view, context)) {
+        term::narrate(&format!("the loop has a screen of its own: {attach}"));
+    }
     let (interval, mut last_look) = (Duration::from_secs(args.interval), None::<Instant>);
     loop {
         if last_look.is_none_or(|at| at.elapsed() >= interval) || !view.is_active() {
@@ -78,6 +81,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
             last_look = None;
         }
     }
+}
+
+/// The command that leads to where a loop runs, if it runs where one leads to.
+fn attach(view: &View, context: &Context) -> Option<String> {
+    let record = Registry::of(&context.env).load(&view.worktree.root)?;
+    let is_this = view.is_active() && record.loop_id == view.state.loop_id;
+    record.attach.filter(|_| is_this).map(|attach| plain(&attach))
 }
 
 /// The loop's own exit code; a crash is an error.

@@ -55,7 +55,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     refuse_min_over_max(spec.min, spec.max)?;
     let program = Harness::of(&spec)?.locate(&context.env, &worktree.root)?;
     if args.dry_run {
-        let plan = Plan { spec, launch: LaunchOptions::default(), program };
+        let plan = Plan { spec, launch: LaunchOptions::default(), own_terminals: Vec::new(), program };
         term::answer(&plan::dry_run(&worktree, &plan, &view.state)?)?;
         return Ok(Exit::Done);
     }

@@ -1,22 +1,26 @@
 //! `wt-loop run`: takes up the loop that `start` prepared, or with a task prepares one itself and runs it here.
 
+use std::os::fd::AsFd;
+
 use super::Context;
 use crate::config::START;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::error::{Error, Exit, Result};
 use crate::foreground;
+use crate::launch::AtEnd;
 use crate::launch::meeting::Guest;
 use crate::layout::Layout;
+use crate::lock::Lock;
 use crate::log::Opening;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Typed};
-use crate::process::Signals;
+use crate::process::{Interrupt, Signals};
 use crate::registry::{Record, Registry};
 use crate::session::Running;
 use crate::state::{Found, State};
 use crate::target;
-use crate::term;
+use crate::term::{self, key::wait_for_key};
 use crate::view::View;
 use crate::worktree::Worktree;
 
@@ -89,10 +93,27 @@ fn take_up(worktree: &Worktree, registry: &Registry) -> Result<Exit> {
             return Err(error);
         }
     };
-    engine.in_its_own_window().run(|begun| match begun {
+    let outcome = engine.in_its_own_window().run(|begun| match begun {
         Ok(()) => guest.report_running(),
         Err(error) => guest.report_failure(error),
-    })
+    });
+    // Lock and pid file are released: whoever waits here stands in no loop's way.
+    linger(worktree, guest.at_end, &signals, outcome)
+}
+
+/// Keeps the window with the outcome in it, where it would close otherwise.
+fn linger(worktree: &Worktree, at_end: AtEnd, signals: &Signals, outcome: Result<Exit>) -> Result<Exit> {
+    if at_end == AtEnd::Leave || signals.interrupt() == Some(Interrupt::HangUp) {
+        return outcome;
+    }
+    let exit = outcome.unwrap_or_else(|error| {
+        term::error(&error);
+        error.exit()
+    });
+    let next_loop = || Lock::is_held(&worktree.loop_lock()).unwrap_or(false);
+    signals.settle();
+    wait_for_key(signals.as_fd(), || at_end == AtEnd::WaitForKeyOrNextLoop && next_loop());
+    Ok(exit)
 }
 
 fn prepared(worktree: &Worktree, env: &Environment, loop_id: &str) -> Result<(Record, State, Running)> {

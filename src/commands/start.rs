@@ -1,16 +1,21 @@
 //! `wt-loop start [CHANGE] "TASK"`: prepares a loop, puts it somewhere, and returns when it has reported in.
 
+use std::ffi::OsString;
+
 use super::Context;
 use crate::config::START;
 use crate::error::{Doing, Error, Exit, Result};
 use crate::files;
+use crate::launch::choice::{self, Choice, Facts};
 use crate::launch::meeting::Host;
-use crate::launch::{AUTO, Fullscreen, Launch, Launched, Launcher};
+use crate::launch::{AUTO, AtEnd, Launch, Launched, Wish};
 use crate::layout::Layout;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Plan, Typed};
+use crate::process::end_detached;
 use crate::registry::Registry;
 use crate::session::{self, Starting};
+use crate::shell;
 use crate::state::{State, Status, now_text};
 use crate::target::{self, Target};
 use crate::term::{self, BOLD, filter::plain, paint};
@@ -34,6 +39,10 @@ pub struct Args {
     /// Where it is put
     #[command(flatten)]
     pub launch: LaunchOptions,
+
+    /// Say which launcher is taken, and why
+    #[arg(short, long)]
+    pub verbose: bool,
 
     /// How the loop runs
     #[command(flatten)]
@@ -62,41 +71,55 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         term::answer(&plan::dry_run(&worktree, &plan, &State::default())?)?;
         return Ok(Exit::Done);
     }
-    let name = plan.launch.launcher.clone().unwrap_or_else(|| AUTO.to_owned());
-    let launcher = Launcher::named(&name, &context.env, &context.cwd)?;
-    if plan.launch.fullscreen == Some(true) && launcher.fullscreen == Fullscreen::Unknown {
-        term::narrate(&format!("wt-loop: {} has no full screen; starting all the same", launcher.name));
+    let Plan { spec, launch: wanted, own_terminals, .. } = plan;
+    let facts = Facts::gather(&context.env, &context.cwd, &own_terminals);
+    let Choice { launcher, why } = choice::pick(wanted.launcher.as_deref().unwrap_or(AUTO), &facts, &own_terminals)?;
+    let wish = if wanted.fullscreen == Some(true) { Wish::Fullscreen } else { Wish::Window };
+    let at_end = if wanted.close == Some(true) { AtEnd::Leave } else { launcher.at_end() };
+    if args.verbose {
+        term::narrate(&format!("wt-loop: the launcher is {}: {why}", plain(launcher.name())));
+    }
+    if wish == Wish::Fullscreen && launcher.fullscreen().is_empty() {
+        term::narrate(&format!("wt-loop: {} has no full screen; starting all the same", plain(launcher.name())));
     }
     let registry = Registry::of(&context.env);
-    if let Some(source) = &plan.spec.project_validation {
+    if let Some(source) = &spec.project_validation {
         term::whisper(&source.words());
     }
     let starting = Starting::begin(&worktree, &registry)?;
     if let Ok(Some(view)) = View::of(&worktree, &registry) {
         session::record_crash(&view)?;
     }
-    let Plan { spec, .. } = plan;
-    let (mut state, record) = session::prepare(&worktree, &context.env, spec)?;
-    let host = Host::open(&worktree, &state.loop_id, &context.env)?;
+    let (mut state, mut record) = session::prepare(&worktree, &context.env, spec)?;
+    let host = Host::open(&worktree, &state.loop_id, &context.env, at_end)?;
     let output = registry.launch_output(&worktree.root);
     let program = std::env::current_exe().doing("find", "this program".as_ref())?;
-    let launch = Launch { program, worktree: &worktree, env: &context.env, output };
-    let reported = launcher.launch(&launch).and_then(|mut launched| {
-        let pid = host.wait(launched.child.as_mut())?;
-        Ok((launched, pid))
+    let launch = Launch { program, worktree: &worktree, env: &context.env, output, wish };
+    let reported = launcher.launch(&launch).and_then(|mut launched| match host.wait(launcher.name(), &mut launched) {
+        Ok(pid) => Ok((launched, pid)),
+        Err(error) => {
+            launched.child.iter_mut().for_each(|(child, _)| end_detached(child));
+            Err(error)
+        }
     });
     // From here on a terminal that opens late finds no door.
     drop(host);
+    let printed = take_printed(&launch);
     match reported {
         Ok((launched, pid)) => {
+            record.attach.clone_from(&launched.attach);
+            registry.save(&record)?;
             drop(starting);
-            let _ = files::remove(&launch.output);
             term::answer(&told(&record.spec.task, &worktree.name(), &launched, pid))?;
             Ok(Exit::Done)
         }
         Err(error) => {
             give_up(&mut state, &worktree, &error)?;
-            Err(with_what_was_printed(error, &launch))
+            let error = if printed.is_empty() { error } else { error.hint(format!("it printed: {printed}")) };
+            Err(match choice::instead(&launcher, &facts, &own_terminals) {
+                Some(other) => error.hint(again(std::env::args_os(), &other)),
+                None => error.hint("wt-loop run \"what is to be done\" runs it here, where all is seen"),
+            })
         }
     }
 }
@@ -137,10 +160,47 @@ fn give_up(state: &mut State, worktree: &crate::worktree::Worktree, error: &Erro
     state.save(&worktree.state()).doing("write", &worktree.state())
 }
 
-fn with_what_was_printed(error: Error, launch: &Launch) -> Error {
+/// The last lines of what was printed where the loop was to run, for one line; they are taken away.
+fn take_printed(launch: &Launch) -> String {
+    const LINES: usize = 5;
     let printed = files::read(&launch.output).ok().flatten().unwrap_or_default();
-    let text = plain(&String::from_utf8_lossy(&printed));
     let _ = files::remove(&launch.output);
-    let error = if text.is_empty() { error } else { error.hint(format!("it printed: {text}")) };
-    error.hint("run it here instead: wt-loop run \"…\", or another place: --launcher background")
+    let text = String::from_utf8_lossy(&printed);
+    let lines: Vec<String> = text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES)..].join(" | ")
+}
+
+/// The command that was typed, with another launcher.
+fn again(typed: impl Iterator<Item = OsString>, launcher: &str) -> String {
+    let mut words = vec!["wt-loop".to_owned(), "start".to_owned()];
+    let mut typed = typed.skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
+    typed.next_if_eq("start");
+    while let Some(word) = typed.next() {
+        match word.as_str() {
+            "--launcher" => drop(typed.next()),
+            word if word.starts_with("--launcher=") => {}
+            _ => words.push(word),
+        }
+    }
+    words.extend(["--launcher".to_owned(), launcher.to_owned()]);
+    shell::words(words.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_command_with_another_launcher_can_be_typed() {
+        let typed = |words: &[&str]| again(words.iter().map(OsString::from).collect::<Vec<_>>().into_iter(), "tmux");
+        let expected = "wt-loop start 'do it' --max 3 --launcher tmux";
+        for words in [
+            &["/bin/wt-loop", "start", "do it", "--max", "3"][..],
+            &["wt-loop", "start", "--launcher", "xterm", "do it", "--max", "3"],
+            &["wt-loop", "start", "do it", "--launcher=xterm", "--max", "3"],
+            &["wt-loop-start", "do it", "--max", "3"],
+        ] {
+            assert_eq!(typed(words), expected);
+        }
+    }
 }

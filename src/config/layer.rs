@@ -13,6 +13,7 @@ use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
 use crate::gates::sources::{VALIDATION, place};
+use crate::launch::own::OwnTerminal;
 use crate::options::{LaunchOptions, LoopOptions};
 
 /// The keys that a repository may set: numbers, thresholds, times, the criterion, the promise and the model.
@@ -37,6 +38,8 @@ const SAID_BY_NOTIFY: &str = "no_notify";
 
 /// The key of the user's own agents.
 const AGENTS: &str = "agents";
+/// The key of the user's own terminals.
+const TERMINALS: &str = "terminals";
 
 /// Whose file it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,7 @@ pub(crate) struct Layer {
     pub(crate) launch: LaunchOptions,
     pub(crate) prompt_template: Option<PathBuf>,
     pub(crate) own_agents: Vec<OwnAgent>,
+    pub(crate) own_terminals: Vec<OwnTerminal>,
 }
 
 impl Layer {
@@ -88,11 +92,18 @@ impl Layer {
             (Trust::User, Some(_)) => return Err(wrong("prompt_template is the path of a file".into())),
             (Trust::Repository, Some(_)) => return Err(wrong(refused("prompt_template"))),
         };
-        let own_agents = match (trust, table.remove(AGENTS)) {
-            (_, None) => Vec::new(),
-            (Trust::User, Some(described)) => own_agents(described).map_err(wrong)?,
-            (Trust::Repository, Some(_)) => return Err(wrong(refused(AGENTS))),
+        let mut described = |key: &str| match (trust, table.remove(key)) {
+            (_, None) => Ok(Value::Table(Table::new())),
+            (Trust::User, Some(described)) => Ok(described),
+            (Trust::Repository, Some(_)) => Err(wrong(refused(key))),
         };
+        let (agents, terminals) = (described(AGENTS)?, described(TERMINALS)?);
+        let own_agents =
+            each(AGENTS, agents, |own: OwnAgent, name| (!own.command.is_empty()).then_some(OwnAgent { name, ..own }));
+        let own_terminals = each(TERMINALS, terminals, |own: OwnTerminal, name| {
+            (!own.command.is_empty()).then_some(OwnTerminal { name, ..own })
+        });
+        let (own_agents, own_terminals) = (own_agents.map_err(wrong)?, own_terminals.map_err(wrong)?);
         match (trust, table.remove(VALIDATION)) {
             (Trust::User, Some(_)) => {
                 return Err(wrong(format!("{VALIDATION} belongs into {REPOSITORY_FILE}, or use validation_command")));
@@ -114,7 +125,7 @@ impl Layer {
                 words.push((format!("{}: {key}", path.display()), key.clone(), value));
             }
         }
-        Ok(Self { prompt_template, own_agents, ..Self::from_words(&words)? })
+        Ok(Self { prompt_template, own_agents, own_terminals, ..Self::from_words(&words)? })
     }
 
     /// Lets the parser of the command line read what stands elsewhere: `(where, key, value)`.
@@ -139,8 +150,7 @@ impl Layer {
         Ok(Self {
             options: LoopOptions::from_arg_matches(matches).map_err(wrong)?,
             launch: LaunchOptions::from_arg_matches(matches).map_err(wrong)?,
-            prompt_template: None,
-            own_agents: Vec::new(),
+            ..Self::default()
         })
     }
 }
@@ -182,18 +192,18 @@ fn scalars(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// `[agents.mine]`: a table for each of the user's own agents.
-fn own_agents(described: Value) -> std::result::Result<Vec<OwnAgent>, String> {
+/// `[agents.mine]`, `[terminals.mine]`: a table for each program of the user's own, `named` by its key; `None` where it names no program.
+fn each<T: serde::de::DeserializeOwned>(
+    key: &str,
+    described: Value,
+    named: impl Fn(T, String) -> Option<T>,
+) -> std::result::Result<Vec<T>, String> {
     let Value::Table(all) = described else {
-        return Err(format!("{AGENTS} is a table for each agent: [{AGENTS}.mine]"));
+        return Err(format!("{key} is a table for each of them: [{key}.mine]"));
     };
     let read = |(name, value): (String, Value)| {
-        let own: OwnAgent =
-            value.try_into().map_err(|error: toml::de::Error| format!("{AGENTS}.{name}: {}", error.message()))?;
-        if own.command.is_empty() {
-            return Err(format!("{AGENTS}.{name}: command names no program"));
-        }
-        Ok(OwnAgent { name, ..own })
+        let own: T = value.try_into().map_err(|error: toml::de::Error| format!("{key}.{name}: {}", error.message()))?;
+        named(own, name.clone()).ok_or_else(|| format!("{key}.{name}: command names no program"))
     };
     all.into_iter().map(read).collect()
 }
@@ -204,8 +214,10 @@ fn refused(key: &str) -> String {
 
 fn unknown(key: &str) -> String {
     let keys = keys();
-    let nearest =
-        crate::nearest::nearest(key, keys.iter().map(String::as_str).chain(["prompt_template", AGENTS, VALIDATION]));
+    let nearest = crate::nearest::nearest(
+        key,
+        keys.iter().map(String::as_str).chain(["prompt_template", AGENTS, TERMINALS, VALIDATION]),
+    );
     nearest.map_or_else(|| format!("unknown key {key}"), |name| format!("unknown key {key}; did you mean {name}?"))
 }
 

@@ -10,7 +10,7 @@ use std::io::{self, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -18,6 +18,7 @@ use nix::unistd::getuid;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::os::fd::AsFd;
 
+use super::{AtEnd, Launched, Process};
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
@@ -35,6 +36,7 @@ const LONGEST_PATH: usize = 100;
 struct Welcome {
     loop_id: String,
     env: Environment,
+    at_end: AtEnd,
 }
 
 /// What the loop answers.
@@ -55,38 +57,47 @@ pub struct Host {
 
 impl Host {
     /// Opens the socket and leaves its path where the loop will look.
-    pub fn open(worktree: &Worktree, loop_id: &str, env: &Environment) -> Result<Self> {
+    pub fn open(worktree: &Worktree, loop_id: &str, env: &Environment, at_end: AtEnd) -> Result<Self> {
         let dir = runtime_dir(env)?;
         let socket = dir.join(format!("wt-loop-{loop_id}.sock"));
         let listener = UnixListener::bind(&socket).doing("open the socket", &socket)?;
         let pointer = worktree.meeting();
-        let host =
-            Self { listener, socket, pointer, welcome: Welcome { loop_id: loop_id.to_owned(), env: env.clone() } };
+        let welcome = Welcome { loop_id: loop_id.to_owned(), env: env.clone(), at_end };
+        let host = Self { listener, socket, pointer, welcome };
         fs::set_permissions(&host.socket, fs::Permissions::from_mode(0o600)).doing("protect", &host.socket)?;
         let path = host.socket.as_os_str().as_encoded_bytes();
         files::replace(&host.pointer, path).doing("write", &host.pointer)?;
         Ok(host)
     }
 
-    /// Waits for the loop to report in; returns its pid.
-    pub fn wait(&self, mut child: Option<&mut Child>) -> Result<i32> {
+    /// Waits for the loop to report in; returns its pid. A place whose process stays and has left, or that has failed, is not
+    /// waited for any longer. `name` is the place's.
+    pub fn wait(&self, name: &str, launched: &mut Launched) -> Result<i32> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Error::new(format!("the loop did not report in within {} s", PATIENCE.as_secs())));
+                return Err(Error::new(format!(
+                    "the loop did not report in from {name} within {} s",
+                    PATIENCE.as_secs()
+                )));
             }
-            let mut watched = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
-            let wait = PollTimeout::try_from(left.min(GLANCE)).unwrap_or(PollTimeout::ZERO);
-            if poll(&mut watched, wait).is_ok_and(|ready| ready > 0) {
+            let failed = launched.failed();
+            // What arrived before the end of a process is looked at after it.
+            let patience = if failed.is_some() { Duration::ZERO } else { left.min(GLANCE) };
+            if self.is_called(patience) {
                 return self.receive();
             }
-            if let Some(child) = child.as_deref_mut()
-                && let Ok(Some(status)) = child.try_wait()
-            {
-                return Err(Error::new(format!("the loop ended before it could report in ({status})")));
+            if let Some(status) = failed {
+                return Err(Error::new(format!("{name} ended before the loop could report in ({status})")));
             }
         }
+    }
+
+    fn is_called(&self, patience: Duration) -> bool {
+        let mut watched = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+        let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
+        poll(&mut watched, patience).is_ok_and(|ready| ready > 0)
     }
 
     fn receive(&self) -> Result<i32> {
@@ -109,6 +120,15 @@ impl Drop for Host {
     }
 }
 
+impl Launched {
+    /// How its process ended, where that means that no loop will come.
+    fn failed(&mut self) -> Option<ExitStatus> {
+        let (child, process) = self.child.as_mut()?;
+        let status = child.try_wait().ok().flatten()?;
+        (*process == Process::Stays || !status.success()).then_some(status)
+    }
+}
+
 /// The side of the loop.
 pub struct Guest {
     stream: UnixStream,
@@ -116,6 +136,8 @@ pub struct Guest {
     pub loop_id: String,
     /// The environment of the user's shell.
     pub env: Environment,
+    /// What is to be done with the terminal when the loop is over.
+    pub at_end: AtEnd,
 }
 
 impl Guest {
@@ -126,8 +148,8 @@ impl Guest {
         let path = PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(path));
         let Ok(stream) = UnixStream::connect(&path) else { return Ok(None) };
         let met = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| receive::<Welcome>(&stream));
-        let Welcome { loop_id, env } = met.doing("talk over", &path)?;
-        Ok(Some(Self { stream, loop_id, env }))
+        let Welcome { loop_id, env, at_end } = met.doing("talk over", &path)?;
+        Ok(Some(Self { stream, loop_id, env, at_end }))
     }
 
     /// Reports in: the loop runs.

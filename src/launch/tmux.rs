@@ -1,32 +1,28 @@
 //! tmux: from inside it a new window, from outside a detached session for the repository with a window per worktree.
 //!
-//! tmux expands `#(command)` in names and directories, so every `#` is doubled. With two words and more after the options it
-//! starts the program itself, without a shell.
+//! tmux expands `#(command)` in names and directories, so every `#` is doubled; it takes a `;` at the end of a word for the
+//! end of a command, so that one is kept from it. With two words and more after the options it starts the program itself,
+//! without a shell.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use super::{Fullscreen, Launch, Launched, Launcher};
+use super::{Launch, Launched, tame};
 use crate::error::{Error, Result};
 use crate::process::{Answer, answer};
+use crate::registry::fnv1a;
 use crate::term::filter::plain;
 
-/// The launcher.
-pub const LAUNCHER: Launcher =
-    Launcher { name: "tmux", program: Some("tmux"), fullscreen: Fullscreen::Unknown, launch };
+/// Where a session of ours says which repository it is for.
+const REPOSITORY: &str = "@wt-loop-repository";
 
-fn launch(launch: &Launch) -> Result<Launched> {
-    let window = tame(&launch.worktree.name());
+pub(super) fn launch(launch: &Launch) -> Result<Launched> {
+    let window = visible(&launch.worktree.name());
     if launch.env.has("TMUX") {
-        opened(&tmux(launch, &["new-window"], &window)?)?;
+        opened(&tmux(launch, &new_window(launch, &window, None))?)?;
         return Ok(Launched { place: format!("in the tmux window {window}"), attach: None, child: None });
     }
-    let session = format!("wt-loop-{}", tame(&launch.worktree.project()));
-    let made = tmux(launch, &["new-session", "-d", "-s", &doubled(&session)], &window)?;
-    if !made.ok() {
-        // Another loop of this repository has made the session already.
-        opened(&tmux(launch, &["new-window", "-t", &format!("={session}:")], &window)?)?;
-    }
+    let session = session(launch, &window)?;
     Ok(Launched {
         place: format!("in the tmux session {session}, window {window}"),
         attach: Some(format!("tmux attach -t {session}")),
@@ -34,33 +30,77 @@ fn launch(launch: &Launch) -> Result<Launched> {
     })
 }
 
-fn tmux(launch: &Launch, verb: &[&str], window: &str) -> Result<Answer> {
-    let mut args: Vec<OsString> = verb.iter().map(OsString::from).collect();
-    args.extend(["-n".into(), OsString::from(doubled(window)), "-c".into()]);
-    args.push(OsString::from_vec(double(launch.worktree.root.as_os_str().as_bytes())));
-    args.extend([launch.program.clone().into_os_string(), OsString::from("run")]);
-    answer("tmux", &args, &launch.worktree.root).map_err(|error| Error::new(format!("cannot start tmux: {error}")))
+/// Opens the window in the session of this repository, which is made where there is none; returns the session's name.
+fn session(launch: &Launch, window: &str) -> Result<String> {
+    let repository = launch.worktree.common_dir.as_os_str().as_bytes();
+    let name = format!("wt-loop-{}", tame(&launch.worktree.project()));
+    // Another repository of the same name may have been here first.
+    let other = format!("{name}-{:06x}", fnv1a(repository) & 0xff_ffff);
+    let mut refused = None;
+    for name in [name, other] {
+        let made = tmux(launch, &new_session(launch, &name, window))?;
+        if made.ok() {
+            return Ok(name);
+        }
+        let whose = tmux(launch, &["show-options", "-t", &format!("={name}:"), "-v", REPOSITORY].map(OsString::from))?;
+        if whose.stdout.strip_suffix(b"\n") == Some(repository) {
+            opened(&tmux(launch, &new_window(launch, window, Some(&name)))?)?;
+            return Ok(name);
+        }
+        refused = Some(made);
+    }
+    Err(no_window(refused.as_ref().map_or("", |said| &said.stderr)))
+}
+
+fn new_session(launch: &Launch, session: &str, window: &str) -> Vec<OsString> {
+    let mut args: Vec<OsString> = ["new-session", "-d", "-s", session].map(OsString::from).into();
+    args.extend(command(launch, window));
+    args.extend([";", "set-option", "-t", &format!("={session}:"), REPOSITORY].map(OsString::from));
+    args.push(whole(launch.worktree.common_dir.as_os_str().as_bytes()));
+    args
+}
+
+fn new_window(launch: &Launch, window: &str, session: Option<&str>) -> Vec<OsString> {
+    let mut args = vec![OsString::from("new-window")];
+    args.extend(session.into_iter().flat_map(|session| ["-t".into(), OsString::from(format!("={session}:"))]));
+    args.extend(command(launch, window));
+    args
+}
+
+/// Name, directory and program.
+fn command(launch: &Launch, window: &str) -> [OsString; 6] {
+    let root = launch.worktree.root.as_os_str().as_bytes();
+    let program = launch.program.as_os_str().as_bytes();
+    ["-n".into(), whole(&doubled(window.as_bytes())), "-c".into(), whole(&doubled(root)), whole(program), "run".into()]
+}
+
+fn tmux(launch: &Launch, args: &[OsString]) -> Result<Answer> {
+    answer("tmux", args, &launch.worktree.root).map_err(|error| Error::new(format!("cannot start tmux: {error}")))
 }
 
 fn opened(said: &Answer) -> Result<()> {
-    if said.ok() {
-        return Ok(());
-    }
-    let why = said.stderr.lines().next().unwrap_or("no reason given").to_owned();
-    Err(Error::new(format!("tmux opened no window: {why}")).hint("--launcher background"))
+    if said.ok() { Ok(()) } else { Err(no_window(&said.stderr)) }
 }
 
-/// A name that tmux takes as it is: `:` and `.` separate session, window and pane.
-fn tame(name: &str) -> String {
+fn no_window(said: &str) -> Error {
+    Error::new(format!("tmux opened no window: {}", said.lines().next().unwrap_or("no reason given")))
+}
+
+/// A window's name: `:` and `.` separate session, window and pane.
+fn visible(name: &str) -> String {
     plain(name).chars().map(|c| if matches!(c, ':' | '.' | '=') { '_' } else { c }).collect()
 }
 
-fn doubled(text: &str) -> String {
-    text.replace('#', "##")
+fn doubled(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().flat_map(|&byte| std::iter::repeat_n(byte, if byte == b'#' { 2 } else { 1 })).collect()
 }
 
-fn double(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().flat_map(|&byte| std::iter::repeat_n(byte, if byte == b'#' { 2 } else { 1 })).collect()
+/// A word that ends no command.
+fn whole(bytes: &[u8]) -> OsString {
+    OsString::from_vec(match bytes.strip_suffix(b";") {
+        Some(before) => [before, b"\\;"].concat(),
+        None => bytes.to_vec(),
+    })
 }
 
 #[cfg(test)]
@@ -69,8 +109,8 @@ mod tests {
 
     #[test]
     fn nothing_in_a_name_is_code_or_a_separator() {
-        assert_eq!(tame("a.b:c=d"), "a_b_c_d");
-        assert_eq!(doubled("x#(touch y)"), "x##(touch y)");
-        assert_eq!(double(b"/a #(x)/\xff"), b"/a ##(x)/\xff");
+        assert_eq!(visible("a.b:c=d"), "a_b_c_d");
+        assert_eq!(doubled(b"/a #(x)/\xff"), b"/a ##(x)/\xff");
+        assert_eq!(whole(b"/a;b;"), "/a;b\\;");
     }
 }

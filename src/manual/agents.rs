@@ -2,7 +2,7 @@
 
 use clap_mangen::roff::{Roff, roman};
 
-use super::{entries, listing};
+use super::{description, entries, listing};
 use crate::agent::{ALL, Agent, Session};
 
 /// The page's name, as `wt-loop man` takes it.
@@ -22,13 +22,7 @@ const OWN: &[(&str, &str)] = &[
 
 /// The body of the page.
 pub fn body(roff: &mut Roff) {
-    roff.control("SH", ["DESCRIPTION"]);
-    for (n, paragraph) in DESCRIPTION.iter().enumerate() {
-        if n > 0 {
-            roff.control("PP", []);
-        }
-        roff.text([roman(*paragraph)]);
-    }
+    description(roff, DESCRIPTION);
     let agents: Vec<(&str, String)> = ALL.iter().map(|agent| (agent.name, told(agent))).collect();
     listing(roff, "AGENTS", &agents);
     roff.control("SH", ["AN AGENT OF YOUR OWN"]);

@@ -4,6 +4,7 @@
 //! `mandoc -T lint -W style`.
 
 mod agents;
+mod launchers;
 pub mod text;
 
 use clap::{Arg, Command};
@@ -17,13 +18,25 @@ use text::{Exits, FILES, PAGES, READ, SET_FOR_THE_AGENT, Text};
 /// The date of the pages: when the interface last changed.
 const DATE: &str = "2026-11-16";
 /// The longest line of a page's source that `mandoc` likes.
-const WIDTH: usize = 80;
+const WIDTH: usize = 79;
+
+/// A page that belongs to no command.
+struct Beside {
+    name: &'static str,
+    about: &'static str,
+    body: fn(&mut Roff),
+}
+
+const BESIDE: [Beside; 2] = [
+    Beside { name: agents::NAME, about: "how each agent is driven by wt-loop", body: agents::body },
+    Beside { name: launchers::NAME, about: "where wt-loop start puts a loop", body: launchers::body },
+];
 
 /// The names of all pages, as `wt-loop man` takes them.
 pub fn pages() -> Vec<String> {
     let tree = crate::cli::command();
     let subs = tree.get_subcommands().filter(|sub| !sub.is_hide_set()).map(|sub| sub.get_name().to_owned());
-    std::iter::once("wt-loop".to_owned()).chain(subs).chain([agents::NAME.to_owned()]).collect()
+    std::iter::once("wt-loop".to_owned()).chain(subs).chain(BESIDE.map(|page| page.name.to_owned())).collect()
 }
 
 /// The examples of a page for `--help`.
@@ -35,8 +48,8 @@ pub fn examples_help(name: &str) -> Option<String> {
 /// One manual page; `None` for a name that has none.
 pub fn page(name: &str) -> Option<String> {
     let name = name.strip_prefix("wt-loop-").unwrap_or(name);
-    if name == agents::NAME {
-        return agents_page().ok();
+    if let Some(beside) = BESIDE.into_iter().find(|page| page.name == name) {
+        return page_beside(&beside).ok();
     }
     let mut tree = crate::cli::command();
     tree.build();
@@ -46,18 +59,17 @@ pub fn page(name: &str) -> Option<String> {
     Some(tidy(&String::from_utf8_lossy(&out)))
 }
 
-/// The page of the agents, which belongs to no command.
-fn agents_page() -> std::io::Result<String> {
-    let title = title(agents::NAME);
+fn page_beside(page: &Beside) -> std::io::Result<String> {
+    let title = title(page.name);
     let version = format!("wt-loop {}", env!("CARGO_PKG_VERSION"));
-    let named = crate::cli::command().display_name(&title).about("how each agent is driven by wt-loop");
+    let named = crate::cli::command().display_name(&title).about(page.about);
     let man = Man::new(named).title(title.to_uppercase()).date(DATE).source(version).manual("User Commands");
     let mut out = Vec::new();
     man.render_title(&mut out)?;
     man.render_name_section(&mut out)?;
     let mut roff = Roff::new();
-    agents::body(&mut roff);
-    see_also(&mut roff, agents::NAME);
+    (page.body)(&mut roff);
+    see_also(&mut roff, page.name);
     roff.to_writer(&mut out)?;
     Ok(tidy(&String::from_utf8_lossy(&out)))
 }
@@ -79,13 +91,7 @@ fn render(command: &Command, text: &Text, out: &mut Vec<u8>) -> std::io::Result<
     man.render_name_section(out)?;
     let mut roff = Roff::new();
     synopsis(&mut roff, command);
-    roff.control("SH", ["DESCRIPTION"]);
-    for (n, paragraph) in text.description.iter().enumerate() {
-        if n > 0 {
-            roff.control("PP", []);
-        }
-        roff.text([roman(*paragraph)]);
-    }
+    description(&mut roff, text.description);
     subcommands(&mut roff, command);
     roff.to_writer(out)?;
     man.render_options_section(out)?;
@@ -156,6 +162,16 @@ fn shown_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
 }
 
+fn description(roff: &mut Roff, paragraphs: &[&str]) {
+    roff.control("SH", ["DESCRIPTION"]);
+    for (n, paragraph) in paragraphs.iter().enumerate() {
+        if n > 0 {
+            roff.control("PP", []);
+        }
+        roff.text([roman(*paragraph)]);
+    }
+}
+
 fn subcommands(roff: &mut Roff, command: &Command) {
     let subs: Vec<(String, String)> = shown_subcommands(command)
         .map(|sub| {
@@ -196,7 +212,7 @@ fn exits(of: Exits) -> Vec<(String, &'static str)> {
 
 fn see_also(roff: &mut Roff, name: &str) {
     roff.control("SH", ["SEE ALSO"]);
-    let names = PAGES.iter().map(|page| page.name).chain([agents::NAME]);
+    let names = PAGES.iter().map(|page| page.name).chain(BESIDE.map(|page| page.name));
     let others: Vec<String> = names.filter(|page| *page != name).map(page_name).collect();
     roff.text([roman(others.join(", "))]);
 }
@@ -261,6 +277,7 @@ mod tests {
         let names = pages();
         assert_eq!(names[..PAGES.len()], PAGES.each_ref().map(|page| page.name));
         assert!(page(agents::NAME).unwrap().contains("cursor\\-agent"));
+        assert!(page(launchers::NAME).unwrap().contains("xfce4\\-terminal"));
         for name in &names[..PAGES.len()] {
             let page = page(name).unwrap();
             for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "FILES", "ENVIRONMENT", "EXIT STATUS"] {

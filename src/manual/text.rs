@@ -49,8 +49,9 @@ pub const PAGES: [Text; 16] = [
         name: "start",
         description: &[
             "Prepares a loop in this worktree, or in the one that CHANGE names, and runs it in a place of its own: a window of the \
-             tmux it is given in, else a detached tmux session, else the background. It returns when the loop has reported \
-             in, ten seconds at most, and says how to watch it. The agent runs with the environment of this shell.",
+             tmux it is given in, else of the desktop's terminal, else a detached tmux session, else the background. It returns \
+             when the loop has reported in, ten seconds at most, and says how to watch it. The agent runs with the environment \
+             of this shell. wt-loop-launchers(1) tells of every place.",
             "With one word, it is the task; with two, the first is a change of this worktree, or another worktree of the repository \
              by its directory's name or its branch. A loop with a change is told the change's proposal and goes by its tasks.",
             "A worktree has one loop at a time: while one runs, another start fails and says who was first.",
@@ -61,6 +62,7 @@ pub const PAGES: [Text; 16] = [
         ],
         examples: &[
             ("wt-loop start \"Fix the login\" --max 10", "at most ten iterations, done when tasks.md is"),
+            ("wt-loop start \"Fix the login\" --launcher kitty --fullscreen", "in a kitty that fills the screen"),
             ("wt-loop start feat-x \"Fix the login\"", "in the worktree feat-x, or on the change of that id"),
             ("wt-loop start --prompt-file plan.md --launcher background", "the task from a file, no terminal"),
             ("wt-loop start \"Try it\" --harness rehearsal", "with the built-in agent, at no cost"),
@@ -129,7 +131,8 @@ pub const PAGES: [Text; 16] = [
         name: "monitor",
         description: &[
             "Prints the end of the log and what is added to it, as tail -F does, with a status line below it on a terminal. It ends \
-             when the loop ends, with the loop's own exit code. Ctrl-C ends the watching, not the loop.",
+             when the loop ends, with the loop's own exit code. Ctrl-C ends the watching, not the loop. Of a loop in tmux or screen it \
+             says first how to attach to it.",
         ],
         examples: &[
             ("wt-loop monitor", "follow the log until the loop ends"),
@@ -282,7 +285,10 @@ pub const FILES: Entries = &[
         "context and history of each change, of ito, spool and openspec",
     ),
     (".wt-loop.toml", "settings of the repository: numbers, thresholds, times, criterion, promise, model, validation"),
-    ("$XDG_CONFIG_HOME/wt-loop/config.toml", "settings of the user: any option of a loop, and prompt_template"),
+    (
+        "$XDG_CONFIG_HOME/wt-loop/config.toml",
+        "settings of the user: any option of a loop, agents and terminals of one's own, and prompt_template",
+    ),
     ("$XDG_STATE_HOME/wt-loop/", "the user's own records of loops"),
     (
         "tasks.md",
@@ -293,6 +299,7 @@ pub const FILES: Entries = &[
 /// What the program itself reads, beside the variables of its options.
 pub const READ: Entries = &[
     ("NO_COLOR, CLICOLOR_FORCE", "turn colour off, and on where there is no terminal"),
+    ("TERMINAL, DISPLAY, WAYLAND_DISPLAY, TMUX, SSH_CONNECTION", "by which start picks a launcher"),
     ("XDG_CONFIG_HOME", "where the user's settings are; ~/.config where it is not set"),
     ("XDG_STATE_HOME", "where the user's records are; ~/.local/state where it is not set"),
 ];

@@ -129,6 +129,13 @@ fn end_within(child: &mut Child, at_most: Duration) -> io::Result<ExitStatus> {
     }
 }
 
+/// Asks what [`spawn_detached`] started, and what shares its group, to end; who has ended already is none the worse for it.
+pub fn end_detached(child: &mut Child) {
+    if let (Ok(None), Ok(pid)) = (child.try_wait(), i32::try_from(child.id())) {
+        let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+}
+
 /// Like [`answer`], for a program that might not end: after `at_most` its whole group is killed.
 pub fn answer_within<A: AsRef<OsStr>>(program: &Path, args: &[A], cwd: &Path, at_most: Duration) -> io::Result<Answer> {
     super::keep_orphans();

@@ -29,7 +29,7 @@ mod sweep;
 mod tree;
 mod wire;
 
-pub use command::{Answer, answer, answer_within, own_program, run_own, spawn_detached};
+pub use command::{Answer, answer, answer_within, end_detached, own_program, run_own, spawn_detached};
 pub use guard::main as guard_main;
 pub use identity::Identity;
 pub use shim::{detach_main, main as shim_main};

@@ -6,6 +6,7 @@
 pub mod bell;
 pub mod filter;
 pub mod human;
+pub mod key;
 pub mod picker;
 pub mod report;
 pub mod stage;

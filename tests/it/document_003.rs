@@ -114,7 +114,6 @@ fn scenario_title_updates_per_iteration() {
 #[test]
 fn scenario_title_on_completion() {
     let world = World::new();
-    world.keep_dead_panes();
     for (agent, options, status) in [
         ("cat > /dev/null\necho '<promise>COMPLETE</promise>'\n", &["--max", "3"], "done"),
         (agents::COMMITS, &["--max", "1"], "stuck"),
@@ -123,7 +122,7 @@ fn scenario_title_on_completion() {
         world.agent("claude", agent);
         world.wt(&[&["start", "work", "--launcher", "tmux"], &options[..]].concat()).exit(0);
         world.wait_for_title(&format!("Ralph: feat-x [{status}]"));
-        assert_eq!(world.wait_until_over()["status"], status);
+        world.wait_for_state(status, |state| state["status"] == status);
     }
 }
 

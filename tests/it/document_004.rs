@@ -44,18 +44,18 @@ fn scenario_start_with_options() {
 
 #[test]
 fn scenario_start_with_fullscreen_terminal() {
-    // The two places that there are fill no screen; they say so, and the loop runs.
+    // These two places fill no screen; they say so, and the loop runs. Those that do are among the real terminals.
     let world = World::with_agent(agents::IDLE);
     world.tasks(1, 0);
     for launcher in ["tmux", "background"] {
         let told = format!("wt-loop: {launcher} has no full screen; starting all the same\n");
-        let flag = world.wt(&["start", "task", "--launcher", launcher, "--fullscreen"]);
+        let flag = world.wt(&["start", "task", "--launcher", launcher, "--close", "--fullscreen"]);
         flag.exit(0).stdout_has("feat-x runs in").stderr(&told);
         assert_eq!(world.wait_until_over()["status"], "done");
-        world.user_config("fullscreen = true\n");
+        world.user_config("fullscreen = true\nclose = true\n");
         world.wt(&["start", "task", "--launcher", launcher]).exit(0).stderr(&told);
         assert_eq!(world.wait_until_over()["status"], "done");
-        let off = world.wt(&["start", "task", "--launcher", launcher, "--fullscreen=false"]);
+        let off = world.wt(&["start", "task", "--launcher", launcher, "--fullscreen=false", "--close"]);
         off.exit(0).stderr("");
         assert_eq!(world.wait_until_over()["status"], "done");
         world.user_config("");

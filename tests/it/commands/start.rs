@@ -85,7 +85,7 @@ fn the_environment_reaches_the_agent_through_an_older_tmux_server() {
 fn reported_in_is_reported_in_even_when_the_loop_ends_at_once() {
     let world = World::with_agent("echo '<promise>COMPLETE</promise>'\n");
     for launcher in ["background", "tmux", "background", "tmux"] {
-        world.wt(&["start", "task", "--launcher", launcher]).exit(0).stdout_has("feat-x runs in");
+        world.wt(&["start", "task", "--launcher", launcher, "--close"]).exit(0).stdout_has("feat-x runs in");
         assert_eq!(world.wait_until_over()["status"], "done");
     }
 }
@@ -135,7 +135,8 @@ fn the_path_of_a_worktree_is_never_code() {
     let root = world.beside(name);
     world.git(&world.main, &["worktree", "add", "-q", "-b", "odd", root.to_str().unwrap()]);
     for launcher in ["tmux", "background"] {
-        world.wt_in(&root, &["start", "task", "--launcher", launcher, "--max", "1"]).exit(0).stdout_has(name);
+        let args = ["start", "task", "--launcher", launcher, "--max", "1", "--close"];
+        world.wt_in(&root, &args).exit(0).stdout_has(name);
         let place = wait_for("the agent", || fs::read_to_string(world.beside("where")).ok());
         assert_eq!(place.trim_end(), root.to_str().unwrap());
         fs::remove_file(world.beside("where")).unwrap();
@@ -195,11 +196,10 @@ fn a_terminal_that_opens_too_late_finds_no_loop() {
     let world = World::with_agent(agents::IDLE);
     fs::remove_file(world.beside("tools/tmux")).unwrap();
     world.agent("tmux", "exit 0\n");
-    world
-        .wt(&["start", "task", "--launcher", "tmux"])
-        .exit(1)
-        .stdout("")
-        .stderr_has("\nwt-loop: the loop did not report in within 10 s\nhint: ");
+    world.wt(&["start", "task", "--launcher", "tmux"]).exit(1).stdout("").stderr_has(
+        "\nwt-loop: the loop did not report in from tmux within 10 s\n\
+                     hint: wt-loop start task --launcher background\n",
+    );
     let state = world.state();
     assert_eq!((&state["status"], &state["exit_code"]), (&"stopped".into(), &1.into()));
     world.wt(&["run"]).exit(1).stderr_has("No loop state found. Use 'wt-loop start' first.\n");

@@ -12,6 +12,7 @@ use clap::Arg;
 use wt_loop::config::{self, RALPH, START};
 use wt_loop::error::Exit;
 use wt_loop::gates::sources::VALIDATION;
+use wt_loop::launch::Launcher;
 use wt_loop::manual::text;
 
 #[path = "../../faults/classes.rs"]
@@ -124,6 +125,18 @@ fn the_faults_are_those_that_are_tried() {
 }
 
 #[test]
+fn the_launchers_are_those_of_the_program() {
+    let rows = Launcher::all().map(|launcher| {
+        let programs: Vec<String> = launcher.programs().into_iter().map(code).collect();
+        let screen = launcher.fullscreen().join(" ");
+        let screen = if screen.is_empty() { screen } else { code(&screen) };
+        vec![code(launcher.name()), launcher.what().to_owned(), programs.join(" or "), screen, launcher.tested()]
+    });
+    let head = ["launcher", "what it is", "needs", "full screen by", "tested with"];
+    part("README.md", "launchers", &table(&head, rows), exactly);
+}
+
+#[test]
 fn the_files_are_those_of_the_manual() {
     let rows = text::FILES.iter().map(|(file, what)| vec![code(&file.replace(", ", "`, `")), (*what).to_owned()]);
     part("README.md", "files", &table(&["file", "what it is"], rows), exactly);
@@ -136,8 +149,12 @@ fn the_settings_are_those_of_the_program() {
         vec![code(&key), code(&config::variable(&key)), who.to_owned()]
     });
     let only_in = |key: &str, who: &str| vec![code(key), String::new(), who.to_owned()];
-    let rows =
-        rows.chain([only_in("prompt_template", "no"), only_in("agents", "no"), only_in(VALIDATION, "only there")]);
+    let rows = rows.chain([
+        only_in("prompt_template", "no"),
+        only_in("agents", "no"),
+        only_in("terminals", "no"),
+        only_in(VALIDATION, "only there"),
+    ]);
     part("README.md", "settings", &table(&["key", "variable", "in a repository's file"], rows), exactly);
 }
 
@@ -145,17 +162,21 @@ fn the_settings_are_those_of_the_program() {
 fn the_settings_that_are_shown_are_accepted() {
     let readme = read("README.md");
     let blocks: Vec<&str> = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    let [agent, repository, user] = blocks[..] else { panic!("three examples, not {}", blocks.len()) };
+    let [agent, terminal, repository, user] = blocks[..] else { panic!("four examples, not {}", blocks.len()) };
     let world = World::new();
     let template = world.base().join("prompt.md");
     fs::copy(project().join("src/prompt/prompt.md"), &template).unwrap();
     fs::create_dir_all(world.base().join("home/.config/wt-loop")).unwrap();
     let user = user.replace("/home/me/.config/wt-loop/prompt.md", template.to_str().unwrap());
-    fs::write(world.base().join("home/.config/wt-loop/config.toml"), format!("{user}\n{agent}")).unwrap();
+    fs::write(world.base().join("home/.config/wt-loop/config.toml"), format!("{user}\n{agent}\n{terminal}")).unwrap();
     world.write(".wt-loop.toml", repository);
     world.agent("codex", "");
     world.agent("my-agent", "");
     world.wt(&["run", "t", "--dry-run", "--harness", "mine", "--yolo"]).exit(0).stdout_has("my-agent --json --yes");
+    world.wt(&["doctor", "--json"]).stdout_has("\"launcher auto\"").lacks("cannot be read");
+    world.agent("myterm", "shift\nexec \"$@\" < /dev/null\n");
+    world.wt(&["start", "t", "--launcher", "mine", "--max", "1"]).exit(0).stdout_has("in a window of mine (pid ");
+    world.wait_until_over();
     world.wt(&["run", "t", "--dry-run"]).exit(0).stdout_has("Iteration 1 of 20").stdout_has("codex exec");
 }
 

@@ -17,7 +17,8 @@ fn world() -> World {
 /// The words typed so far, and what must be among the answers.
 fn cases() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     let agents = wt_loop::agent::ALL.iter().map(|agent| agent.name).collect();
-    let launchers = wt_loop::launch::ALL.iter().map(|launcher| launcher.name).chain([wt_loop::launch::AUTO]).collect();
+    let terminals = wt_loop::launch::terminals::TERMINALS.iter().map(|terminal| terminal.name);
+    let launchers = terminals.chain(["auto", "terminal", "tmux", "screen", "systemd", "background"]).collect();
     vec![
         (vec!["wt-loop", "st"], vec!["start", "stop", "status"]),
         (vec!["wt-loop", "start", "--ma"], vec!["--max", "--max-time"]),

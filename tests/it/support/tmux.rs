@@ -12,11 +12,6 @@ impl World {
         run(command).exit(0).stdout.trim_end().to_owned()
     }
 
-    /// Lets tmux keep the panes of programs that have ended, so that their last title can be read.
-    pub fn keep_dead_panes(&self) {
-        std::fs::write(self.beside("home/.tmux.conf"), "set -g remain-on-exit on\n").unwrap();
-    }
-
     /// Something about every pane of every session, a line each.
     #[track_caller]
     pub fn panes(&self, format: &str) -> Vec<String> {

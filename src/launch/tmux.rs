@@ -1,6 +1,6 @@
 //! tmux: from inside it a new window, from outside a detached session for the repository with a window per worktree.
 //!
-//! tmux expands `#(command)` in names and directories, so every `#` is doubled; it takes a `;` at the end of a word for the
+//! tmux expands `#(command)` in names and directories, so every `#` is doubled, but for those that it leaves alone; it takes a `;` at the end of a word for the
 //! end of a command, so that one is kept from it. With two words and more after the options it starts the program itself,
 //! without a shell.
 
@@ -92,7 +92,17 @@ fn visible(name: &str) -> String {
 }
 
 fn doubled(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().flat_map(|&byte| std::iter::repeat_n(byte, if byte == b'#' { 2 } else { 1 })).collect()
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut runs = bytes.chunk_by(|a, b| (*a == b'#') == (*b == b'#')).peekable();
+    while let Some(run) = runs.next() {
+        out.extend_from_slice(run);
+        // However many stand before a `[` begin a style, and are left as they are.
+        let is_style = runs.peek().is_some_and(|next| next.starts_with(b"["));
+        if run.starts_with(b"#") && !is_style {
+            out.extend_from_slice(run);
+        }
+    }
+    out
 }
 
 /// A word that ends no command.
@@ -111,6 +121,7 @@ mod tests {
     fn nothing_in_a_name_is_code_or_a_separator() {
         assert_eq!(visible("a.b:c=d"), "a_b_c_d");
         assert_eq!(doubled(b"/a #(x)/\xff"), b"/a ##(x)/\xff");
+        assert_eq!(doubled(b"##{x} #[y] ##[z] #"), b"####{x} #[y] ##[z] ##");
         assert_eq!(whole(b"/a;b;"), "/a;b\\;");
     }
 }

@@ -12,7 +12,7 @@ mod source;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Output, World};
+use crate::support::{Output, World, program};
 
 /// The root of the project.
 fn project() -> &'static Path {
@@ -32,16 +32,6 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
         .filter(|path| path.to_str().unwrap().ends_with(ending))
         .collect();
     found.sort();
-    found
-}
-
-/// The path of a program of the machine; where there is none, says so loudly. `scripts/test` lists what was left out.
-fn program(name: &str) -> Option<PathBuf> {
-    let found = which::which(name).ok();
-    if found.is_none() {
-        let test = std::thread::current().name().unwrap_or_default().to_owned();
-        eprintln!("SKIPPED: {test}: {name} is not installed");
-    }
     found
 }
 

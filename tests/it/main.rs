@@ -27,6 +27,7 @@ mod privilege;
 mod ralph;
 mod real_agents;
 mod terminal;
+mod terminals;
 mod titles;
 mod trust;
 mod validate;

@@ -28,10 +28,21 @@ pub use snapshot::snapshot;
 pub use terminal::Terminal;
 pub use world::{World, agents, run, serve, spawn};
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The longest that any condition is waited for. Generous, because a loaded machine is no reason to fail.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The path of a program of the machine; where there is none, says so loudly. `scripts/test` lists what was left out.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let found = which::which(name).ok();
+    if found.is_none() {
+        let test = std::thread::current().name().unwrap_or_default().to_owned();
+        eprintln!("SKIPPED: {test}: {name} is not installed");
+    }
+    found
+}
 
 /// Waits until `condition` gives a value; panics with `what` when it has not in time.
 #[track_caller]

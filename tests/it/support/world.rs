@@ -234,6 +234,23 @@ impl World {
         link
     }
 
+    /// Puts programs of the machine on PATH; `false`, and said loudly, where one is missing.
+    pub fn bring(&self, programs: &[&str]) -> bool {
+        programs.iter().all(|name| {
+            let found = super::program(name);
+            if let Some(found) = &found {
+                let _ = symlink(found, self.base().join("tools").join(name));
+            }
+            found.is_some()
+        })
+    }
+
+    /// Goes on in another worktree of the repository, of this name, beside the first.
+    pub fn move_to(&mut self, name: &str) {
+        self.root = self.base().join(name);
+        self.git(&self.main, &["worktree", "add", "-q", "--detach", self.root.to_str().unwrap()]);
+    }
+
     /// git in `cwd`; its standard output without the last line end.
     #[track_caller]
     pub fn git(&self, cwd: &Path, args: &[&str]) -> String {

@@ -1,0 +1,156 @@
+//! Places that do not open: what a person is told, and that nothing is left half started.
+
+use std::fs;
+use std::time::Instant;
+
+use super::alone;
+use super::desktop::Desktop;
+use crate::support::{HOLDS, World, agents, wait_until};
+
+/// What no loop was started is like.
+#[track_caller]
+fn nothing_runs(world: &World, reason: &str) {
+    let state = world.state();
+    assert_eq!((&state["status"], &state["exit_code"]), (&"stopped".into(), &1.into()));
+    let told = state["status_reason"].as_str().unwrap();
+    assert!(told.starts_with("not started: ") && told.contains(reason), "{told}");
+    let names = fs::read_dir(world.beside("run")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with("wt-loop")), "no socket is left");
+    world.wt(&["run"]).exit(1).stderr_has("No loop state found. Use 'wt-loop start' first.\n");
+    assert_eq!(world.state(), state);
+}
+
+#[test]
+fn a_display_that_cannot_be_opened_is_told_in_the_terminals_own_words() {
+    let world = World::with_agent(agents::IDLE);
+    if !world.bring(&["xterm"]) {
+        return;
+    }
+    let began = Instant::now();
+    world
+        .wt_env(&[("DISPLAY", ":9999")], &["start", "it's time", "--launcher", "xterm", "--max", "3"])
+        .exit(1)
+        .stdout("")
+        .stderr_has("wt-loop: xterm ended before the loop could report in (exit status: 1)\n")
+        .stderr_has("hint: it printed: ")
+        .stderr_has("xterm: Xt error: Can't open display: ")
+        .stderr_has("hint: wt-loop start 'it'\\''s time' --max 3 --launcher tmux\n");
+    assert!(began.elapsed().as_secs() < 9, "it is told at once");
+    nothing_runs(&world, "xterm ended before the loop could report in");
+}
+
+#[test]
+fn a_terminal_that_hands_over_is_believed_unless_it_fails() {
+    let world = World::with_agent(HOLDS);
+    world.user_config("[terminals.mine]\ncommand = [\"myterm\", \"--\"]\n");
+    // This one leaves before its window is there.
+    world.agent("myterm", "shift\n(sleep 0.3; exec \"$@\") < /dev/null > /dev/null 2>&1 &\n");
+    world.wt(&["start", "task", "--launcher", "mine"]).exit(0).stdout_has("feat-x runs in a window of mine (pid ");
+    world.wt(&["stop"]).exit(0);
+    wait_until("the end of the loop", || world.processes_like("wt-loop run").is_empty());
+    world.agent("myterm", "echo first >&2\necho no window today >&2\nexit 3\n");
+    world
+        .wt(&["start", "task", "--launcher", "mine"])
+        .exit(1)
+        .stderr_has("wt-loop: mine ended before the loop could report in (exit status: 3)\n")
+        .stderr_has("hint: it printed: first | no window today\n");
+    nothing_runs(&world, "mine ended");
+}
+
+#[test]
+fn a_terminal_that_never_opens_is_ended_when_start_gives_up() {
+    let world = World::with_agent(HOLDS);
+    world.user_config("[terminals.mine]\ncommand = [\"myterm\"]\n");
+    world.agent("myterm", "echo thinking\nexec sleep 1000\n");
+    fs::remove_file(world.beside("tools/tmux")).unwrap();
+    world
+        .wt(&["start", "task", "--launcher", "mine"])
+        .exit(1)
+        .stderr_has("wt-loop: the loop did not report in from mine within 10 s\n")
+        .stderr_has("hint: it printed: thinking\nhint: wt-loop start task --launcher background\n");
+    world.wait_until_nothing_is_left();
+    nothing_runs(&world, "the loop did not report in");
+}
+
+#[test]
+fn what_is_not_installed_is_told_with_what_is() {
+    let world = World::with_agent(HOLDS);
+    world.agent("xterm", "");
+    world
+        .wt(&["start", "task", "--launcher", "st"])
+        .exit(1)
+        .stderr_has("wt-loop: st or stterm is not on PATH; found: xterm, tmux, background\nhint: --launcher tmux\n");
+    assert!(!world.root.join(".claude").exists(), "nothing was prepared");
+    world
+        .wt(&["start", "task", "--launcher", "terminal"])
+        .exit(1)
+        .stderr_has("wt-loop: no window can be opened without a display")
+        .stderr_has("hint: --launcher auto\n");
+    assert!(!world.root.join(".claude").exists());
+}
+
+#[test]
+fn auto_says_which_and_why() {
+    let world = World::with_agent(agents::IDLE);
+    let why = |variables: &[(&str, &str)], told: &str| {
+        let answer = world.wt_env(variables, &["start", "task", "--verbose", "--close", "--max", "1"]).exit(0);
+        answer.stderr_has(&format!("wt-loop: the launcher is {told}\n"));
+        world.wait_until_over();
+    };
+    world.agent("myterm", "shift\nexec \"$@\" < /dev/null > /dev/null 2>&1\n");
+    why(&[("DISPLAY", ":1"), ("TERMINAL", "myterm")], "myterm: $TERMINAL is myterm");
+    why(
+        &[("DISPLAY", ":1"), ("SSH_TTY", "/dev/pts/1"), ("TERMINAL", "myterm")],
+        "tmux: over ssh there is no desktop to open a window on, and tmux is installed",
+    );
+    why(&[("TERMINAL", "myterm")], "tmux: there is no display to open a window on, and tmux is installed");
+    fs::remove_file(world.beside("tools/tmux")).unwrap();
+    why(&[], "background: there is no display to open a window on, and tmux is not installed");
+}
+
+#[test]
+fn a_repository_cannot_name_a_terminal() {
+    let world = World::with_agent(agents::IDLE);
+    for line in ["[terminals.mine]\ncommand = [\"touch\", \"owned\"]\n", "launcher = \"xterm\"\n", "close = true\n"] {
+        world.write(".wt-loop.toml", line);
+        world.wt(&["start", "task"]).exit(2).stderr_has(": a repository cannot set ");
+    }
+    world.write(".wt-loop.toml", "");
+    world.user_config("[terminals.mine]\ncommand = []\n");
+    world.wt(&["start", "task"]).exit(2).stderr_has("terminals.mine: command names no program");
+    world.user_config("[terminals.mine]\ncommand = [\"x\"]\nfull = []\n");
+    world.wt(&["start", "task"]).exit(2).stderr_has("terminals.mine: unknown field `full`");
+}
+
+#[test]
+fn doctor_lists_the_terminals() {
+    let world = World::with_agent("echo 1\n");
+    for name in ["xterm", "kitty", "myterm"] {
+        world.agent(name, "");
+    }
+    world.user_config("[terminals.mine]\ncommand = [\"myterm\"]\n");
+    let shown = world.wt_env(&[("DISPLAY", ":1")], &["doctor"]).stdout_has("mine, kitty, xterm");
+    shown.stdout_has("kitty: kitty is installed");
+    world.wt(&["doctor"]).stdout_has("mine, kitty, xterm; there is no display for a window");
+}
+
+/// Where `$HOME` or `%n` in a command line is replaced, neither the worktree's path nor the program's stands there.
+#[test]
+fn a_program_whose_path_has_a_dollar_is_found_by_konsole() {
+    let mut world = World::with_agent(HOLDS);
+    world.move_to("$HOME %h dir");
+    let _alone = alone();
+    if !world.bring(&["konsole"]) {
+        return;
+    }
+    let Some(desktop) = Desktop::open(&world) else { return };
+    let folder = world.beside("$HOME %h");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(world.program(), folder.join("wt-loop")).unwrap();
+    let mut start = world.command(folder.join("wt-loop"));
+    start.args(["start", "task", "--launcher", "konsole", "--close"]).envs(desktop.environment());
+    crate::support::run(start).exit(0).stdout_has("$HOME %h dir runs in a window of konsole");
+    world.wait_until_held(1);
+    world.wt(&["stop"]).exit(0);
+    desktop.wait_until_empty();
+}

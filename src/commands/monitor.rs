@@ -49,7 +49,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let mut log = Tail::open(&view.worktree.log(), args.lines)?;
     let mut screen = if args.json { Screen::Events } else { Screen::Person(Box::default()) };
     if let (Screen::Person(_), Some(attach)) = (&screen, attach(&view, context)) {
-        term::narrate(&format!("the loop has a screen of its own: {attach}"));
+        term::narrate(&format!("to go where the loop runs: {attach}"));
     }
     let (interval, mut last_look) = (Duration::from_secs(args.interval), None::<Instant>);
     loop {

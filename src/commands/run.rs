@@ -101,9 +101,11 @@ fn take_up(worktree: &Worktree, registry: &Registry) -> Result<Exit> {
     linger(worktree, guest.at_end, &signals, outcome)
 }
 
-/// Keeps the window with the outcome in it, where it would close otherwise.
+/// Keeps the window with the outcome in it, where it would close otherwise. Who closed it, stopped the loop by a command or shuts
+/// the machine down does not wait to read it.
 fn linger(worktree: &Worktree, at_end: AtEnd, signals: &Signals, outcome: Result<Exit>) -> Result<Exit> {
-    if at_end == AtEnd::Leave || signals.interrupt() == Some(Interrupt::HangUp) {
+    let sent_away = matches!(signals.interrupt(), Some(Interrupt::HangUp | Interrupt::Terminate));
+    if at_end == AtEnd::Leave || sent_away {
         return outcome;
     }
     let exit = outcome.unwrap_or_else(|error| {

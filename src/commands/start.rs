@@ -8,11 +8,11 @@ use crate::error::{Doing, Error, Exit, Result};
 use crate::files;
 use crate::launch::choice::{self, Choice, Facts};
 use crate::launch::meeting::Host;
-use crate::launch::{AUTO, AtEnd, Launch, Launched, Wish};
+use crate::launch::{AUTO, AtEnd, Launch, Launched, Launcher, Wish};
 use crate::layout::Layout;
 use crate::options::{LaunchOptions, LoopOptions, WorkOptions};
 use crate::plan::{self, Plan, Typed};
-use crate::process::end_detached;
+use crate::process::{Signals, end_detached};
 use crate::registry::Registry;
 use crate::session::{self, Starting};
 use crate::shell;
@@ -73,15 +73,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     let Plan { spec, launch: wanted, own_terminals, .. } = plan;
     let facts = Facts::gather(&context.env, &context.cwd, &own_terminals);
-    let Choice { launcher, why } = choice::pick(wanted.launcher.as_deref().unwrap_or(AUTO), &facts, &own_terminals)?;
+    let picked = choice::pick(wanted.launcher.as_deref().unwrap_or(AUTO), &facts, &own_terminals)?;
     let wish = if wanted.fullscreen == Some(true) { Wish::Fullscreen } else { Wish::Window };
+    tell_of(&picked, args.verbose, wish);
+    let launcher = picked.launcher;
     let at_end = if wanted.close == Some(true) { AtEnd::Leave } else { launcher.at_end() };
-    if args.verbose {
-        term::narrate(&format!("wt-loop: the launcher is {}: {why}", plain(launcher.name())));
-    }
-    if wish == Wish::Fullscreen && launcher.fullscreen().is_empty() {
-        term::narrate(&format!("wt-loop: {} has no full screen; starting all the same", plain(launcher.name())));
-    }
+
     let registry = Registry::of(&context.env);
     if let Some(source) = &spec.project_validation {
         term::whisper(&source.words());
@@ -91,35 +88,56 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         session::record_crash(&view)?;
     }
     let (mut state, mut record) = session::prepare(&worktree, &context.env, spec)?;
-    let host = Host::open(&worktree, &state.loop_id, &context.env, at_end)?;
     let output = registry.launch_output(&worktree.root);
     let program = std::env::current_exe().doing("find", "this program".as_ref())?;
     let launch = Launch { program, worktree: &worktree, env: &context.env, output, wish };
-    let reported = launcher.launch(&launch).and_then(|mut launched| match host.wait(launcher.name(), &mut launched) {
-        Ok(pid) => Ok((launched, pid)),
-        Err(error) => {
-            launched.child.iter_mut().for_each(|(child, _)| end_detached(child));
-            Err(error)
-        }
-    });
+    let signals = Signals::install()?;
+    let host = Host::open(&worktree, &state.loop_id, &context.env, at_end)?;
+    let reported = reported_in(&launcher, &launch, &host, &signals);
     // From here on a terminal that opens late finds no door.
     drop(host);
     let printed = take_printed(&launch);
-    match reported {
+    let error = match reported {
         Ok((launched, pid)) => {
             record.attach.clone_from(&launched.attach);
             registry.save(&record)?;
             drop(starting);
             term::answer(&told(&record.spec.task, &worktree.name(), &launched, pid))?;
-            Ok(Exit::Done)
+            return Ok(Exit::Done);
         }
+        Err(error) => error,
+    };
+    give_up(&mut state, &worktree, &error)?;
+    if signals.interrupt().is_some() {
+        term::error(&error);
+        return Ok(Exit::Interrupted);
+    }
+    let error = if printed.is_empty() { error } else { error.hint(format!("it printed: {printed}")) };
+    Err(match choice::instead(&launcher, &facts, &own_terminals) {
+        Some(other) => error.hint(again(std::env::args_os(), &other)),
+        None => error.hint("wt-loop run \"what is to be done\" runs it here, where all is seen"),
+    })
+}
+
+/// Says which launcher it is where that was asked, and what it cannot do.
+fn tell_of(Choice { launcher, why }: &Choice, verbose: bool, wish: Wish) {
+    let name = plain(launcher.name());
+    if verbose {
+        term::narrate(&format!("wt-loop: the launcher is {name}: {why}"));
+    }
+    if wish == Wish::Fullscreen && launcher.fullscreen().is_empty() {
+        term::narrate(&format!("wt-loop: {name} has no full screen; starting all the same"));
+    }
+}
+
+/// Puts the loop there and waits for its word; a place from which none comes is closed again.
+fn reported_in(launcher: &Launcher, launch: &Launch, host: &Host, signals: &Signals) -> Result<(Launched, i32)> {
+    let mut launched = launcher.launch(launch)?;
+    match host.wait(launcher.name(), &mut launched, signals) {
+        Ok(pid) => Ok((launched, pid)),
         Err(error) => {
-            give_up(&mut state, &worktree, &error)?;
-            let error = if printed.is_empty() { error } else { error.hint(format!("it printed: {printed}")) };
-            Err(match choice::instead(&launcher, &facts, &own_terminals) {
-                Some(other) => error.hint(again(std::env::args_os(), &other)),
-                None => error.hint("wt-loop run \"what is to be done\" runs it here, where all is seen"),
-            })
+            launched.child.iter_mut().for_each(|(child, _)| end_detached(child));
+            Err(error)
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::io::{self, BufReader};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -16,12 +17,12 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::getuid;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::os::fd::AsFd;
 
 use super::{AtEnd, Launched, Process};
 use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
+use crate::process::Signals;
 use crate::worktree::Worktree;
 
 /// How long `start` waits for its loop.
@@ -71,8 +72,8 @@ impl Host {
     }
 
     /// Waits for the loop to report in; returns its pid. A place whose process stays and has left, or that has failed, is not
-    /// waited for any longer. `name` is the place's.
-    pub fn wait(&self, name: &str, launched: &mut Launched) -> Result<i32> {
+    /// waited for any longer, and neither is anything after a signal. `name` is the place's.
+    pub fn wait(&self, name: &str, launched: &mut Launched, signals: &Signals) -> Result<i32> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -82,10 +83,13 @@ impl Host {
                     PATIENCE.as_secs()
                 )));
             }
+            if let Some(by) = signals.interrupt() {
+                return Err(Error::new(format!("interrupted by {} before the loop had reported in", by.name())));
+            }
             let failed = launched.failed();
             // What arrived before the end of a process is looked at after it.
             let patience = if failed.is_some() { Duration::ZERO } else { left.min(GLANCE) };
-            if self.is_called(patience) {
+            if self.is_called(patience, signals) {
                 return self.receive();
             }
             if let Some(status) = failed {
@@ -94,10 +98,13 @@ impl Host {
         }
     }
 
-    fn is_called(&self, patience: Duration) -> bool {
-        let mut watched = [PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+    fn is_called(&self, patience: Duration, signals: &Signals) -> bool {
+        let calls = PollFd::new(self.listener.as_fd(), PollFlags::POLLIN);
+        let mut watched = [calls, PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
         let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
-        poll(&mut watched, patience).is_ok_and(|ready| ready > 0)
+        let ready = poll(&mut watched, patience).is_ok_and(|ready| ready > 0);
+        signals.settle();
+        ready && watched[0].any().unwrap_or(false)
     }
 
     fn receive(&self) -> Result<i32> {

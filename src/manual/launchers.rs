@@ -31,7 +31,7 @@ const DESCRIPTION: &[&str] = &[
      start says what the terminal printed and which command to type instead; a window that opens late finds no loop.",
     "A window stays when its loop is over, with the outcome on the screen, until a key is pressed; one of tmux or screen also until \
      the worktree's next loop begins. The loop itself is over by then: another can be started. With --close the window goes with \
-     the loop. Closing a window ends the loop in it.",
+     the loop, as it does when wt-loop stop has ended it. Closing a window ends the loop in it.",
     "A path is never code: it reaches a terminal as one argument, or as the directory it is started in. Only the two terminals of \
      macOS have no other door than a shell; for them it is quoted.",
 ];

@@ -73,6 +73,19 @@ fn a_terminal_that_never_opens_is_ended_when_start_gives_up() {
 }
 
 #[test]
+fn ctrl_c_while_start_waits_leaves_nothing_behind() {
+    let world = World::with_agent(HOLDS);
+    world.user_config("[terminals.mine]\ncommand = [\"myterm\"]\n");
+    world.agent("myterm", "exec sleep 1000\n");
+    let start = world.spawn_fresh(&["start", "task", "--launcher", "mine"]);
+    wait_until("the terminal", || !world.processes_like("sleep 1000").is_empty());
+    start.signal(nix::sys::signal::Signal::SIGINT);
+    start.wait().exit(130).stderr_has("wt-loop: interrupted by Ctrl-C before the loop had reported in\n");
+    world.wait_until_nothing_is_left();
+    nothing_runs(&world, "interrupted by Ctrl-C");
+}
+
+#[test]
 fn what_is_not_installed_is_told_with_what_is() {
     let world = World::with_agent(HOLDS);
     world.agent("xterm", "");
@@ -148,7 +161,7 @@ fn a_program_whose_path_has_a_dollar_is_found_by_konsole() {
     fs::create_dir(&folder).unwrap();
     fs::copy(world.program(), folder.join("wt-loop")).unwrap();
     let mut start = world.command(folder.join("wt-loop"));
-    start.args(["start", "task", "--launcher", "konsole", "--close"]).envs(desktop.environment());
+    start.args(["start", "task", "--launcher", "konsole"]).envs(desktop.environment());
     crate::support::run(start).exit(0).stdout_has("$HOME %h dir runs in a window of konsole");
     world.wait_until_held(1);
     world.wt(&["stop"]).exit(0);

@@ -54,13 +54,32 @@ fn a_closed_window_ends_its_loop_and_a_signal_ends_the_wait() {
     world.wait_until_nothing_is_left();
     assert_eq!(world.state()["status_reason"], "interrupted by SIGHUP (the terminal was closed)");
 
-    world.wt(&["start", "task", "--launcher", "tmux"]).exit(0);
-    world.wait_for_log("sleeping");
-    world.wt(&["stop"]).exit(0);
+    world.agent("claude", agents::IDLE);
+    world.wt(&["start", "task", "--launcher", "tmux", "--max", "1"]).exit(0);
     shows(&world, "wt-loop-shop", "press a key");
     for waiting in world.processes_like("wt-loop run") {
         waiting.signal(nix::sys::signal::Signal::SIGTERM);
     }
+    world.wait_until_nothing_is_left();
+}
+
+#[test]
+fn a_loop_that_is_stopped_by_a_command_takes_its_window_along() {
+    let world = World::with_agent(agents::SLEEPS);
+    world.wt(&["start", "task", "--launcher", "tmux"]).exit(0);
+    world.wt(&["stop"]).exit(0);
+    world.wait_until_nothing_is_left();
+}
+
+#[test]
+fn ctrl_c_in_a_window_ends_the_loop_and_shows_it() {
+    let world = World::with_agent(agents::SLEEPS);
+    world.wt(&["start", "task", "--launcher", "tmux"]).exit(0);
+    world.wait_for_log("sleeping");
+    world.tmux(&["send-keys", "-t", "wt-loop-shop", "C-c"]);
+    shows(&world, "wt-loop-shop", "interrupted by Ctrl-C");
+    shows(&world, "wt-loop-shop", "press a key");
+    world.tmux(&["send-keys", "-t", "wt-loop-shop", "C-c"]);
     world.wait_until_nothing_is_left();
 }
 
@@ -105,7 +124,7 @@ fn monitor_says_how_to_attach() {
     let watching = world.spawn(&["monitor"]);
     world.wait_until_held(1);
     world.let_go(1);
-    watching.wait().exit(3).stderr_has("the loop has a screen of its own: tmux attach -t wt-loop-shop\n");
+    watching.wait().exit(3).stderr_has("to go where the loop runs: tmux attach -t wt-loop-shop\n");
     // Of a loop that is over there is nothing to attach to.
     world.wt(&["monitor"]).exit(3).lacks("tmux attach");
     world.wt(&["run", "task", "--max", "1"]).exit(3);
@@ -144,7 +163,7 @@ fn screen_has_a_session_for_the_worktree() {
     world.wait_until_nothing_is_left();
 
     std::fs::remove_file(world.beside("go-1")).unwrap();
-    world.wt_env(&own, &["start", "task", "--launcher", "screen", "--close"]).exit(0);
+    world.wt_env(&own, &["start", "task", "--launcher", "screen"]).exit(0);
     world.wt(&["stop"]).exit(0);
     world.wait_until_nothing_is_left();
     assert!(!snapshot(&world.base()).keys().any(|path| path.ends_with("owned")), "a name was run");

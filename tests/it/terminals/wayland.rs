@@ -29,7 +29,7 @@ fn foot() {
     is_gone();
 
     std::fs::remove_file(world.beside("go-1")).unwrap();
-    world.wt_env(&display, &["start", "task", "--launcher", "foot", "--close"]).exit(0);
+    world.wt_env(&display, &["start", "task", "--launcher", "foot"]).exit(0);
     compositor.wait_for_window(&format!("Ralph: {ODD} [1/10]"), false);
     world.wt(&["stop"]).exit(0);
     is_gone();

@@ -78,6 +78,7 @@ fn a_loop_has_a_window_of(name: &str, program: &str) {
     }
     let Some(desktop) = Desktop::open(&world) else { return };
     it_tells_its_progress_fills_the_screen_and_waits_for_a_key(&world, &desktop, name, program);
+    it_goes_with_the_loop_where_that_is_asked_for(&world, &desktop, name, program);
     it_goes_with_the_loop_that_is_stopped(&world, &desktop, name, program);
     its_end_is_the_end_of_the_loop(&world, &desktop, name, program);
 }
@@ -114,9 +115,18 @@ fn it_tells_its_progress_fills_the_screen_and_waits_for_a_key(
     everything_is_gone(world, desktop, program);
 }
 
+fn it_goes_with_the_loop_where_that_is_asked_for(world: &World, desktop: &Desktop, name: &str, program: &str) {
+    again(world);
+    world.wt_env(&desktop.environment(), &["start", "task", "--launcher", name, "--close", "--max", "1"]).exit(0);
+    desktop.wait_for_window();
+    world.let_go(1);
+    everything_is_gone(world, desktop, program);
+    assert_eq!(world.state()["status"], "stuck");
+}
+
 fn it_goes_with_the_loop_that_is_stopped(world: &World, desktop: &Desktop, name: &str, program: &str) {
     again(world);
-    world.wt_env(&desktop.environment(), &["start", "task", "--launcher", name, "--close"]).exit(0);
+    world.wt_env(&desktop.environment(), &["start", "task", "--launcher", name]).exit(0);
     desktop.wait_for_window();
     world.wait_until_held(1);
     world.wt(&["stop"]).exit(0).stdout_has("stopped the loop in");

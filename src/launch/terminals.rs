@@ -87,7 +87,7 @@ pub const TERMINALS: [&Terminal; 18] = [
         programs: &["kitty"],
         // Closing the window is enough of a word; the loop ends by it and says so.
         first: &["-o", "confirm_os_window_close=0"],
-        directory: Directory::Word("--directory"),
+        // Its flag for a directory replaces `$NAME` in the path.
         class: Some("--class"),
         fullscreen: &["--start-as=fullscreen"],
         command: Handing::Words(&[]),
@@ -307,12 +307,7 @@ mod tests {
         let program = "/it's $HOME/wt-loop|run";
         for (name, expected) in [
             ("xterm", format!("-fullscreen|-e|{program}")),
-            (
-                "kitty",
-                format!(
-                    "-o|confirm_os_window_close=0|--directory|/a b|--class|wt-loop|--start-as=fullscreen|{program}"
-                ),
-            ),
+            ("kitty", format!("-o|confirm_os_window_close=0|--class|wt-loop|--start-as=fullscreen|{program}")),
             (
                 "alacritty",
                 format!("--working-directory|/a b|--class|wt-loop|-o|window.startup_mode=\"Fullscreen\"|-e|{program}"),

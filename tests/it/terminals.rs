@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::support::World;
 
 /// A name with everything that a shell or a terminal could stumble over.
-const ODD: &str = "it's a \"ü\" dir";
+const ODD: &str = "it's a \"ü\" $HOME dir";
 
 /// One desktop at a time: a window must open within the ten seconds that `start` gives it, on a busy machine too.
 fn alone() -> MutexGuard<'static, ()> {

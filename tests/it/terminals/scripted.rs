@@ -24,7 +24,7 @@ fn systemd_runs_the_loop_as_a_unit_of_the_user() {
     let answer = world.wt_env(&[("API_KEY", "secret")], &["start", "task", "--launcher", "systemd"]).exit(0);
     let args = fs::read_to_string(world.beside("systemd-run.args")).unwrap();
     let unit = args.lines().find_map(|line| line.strip_prefix("--unit=")).unwrap();
-    assert!(unit.starts_with("wt-loop-it_s_a_____dir-"), "{unit}");
+    assert!(unit.starts_with("wt-loop-it_s_a______HOME_dir-"), "{unit}");
     let root = world.root.to_str().unwrap();
     let program = world.program();
     let expected = format!(

@@ -8,7 +8,7 @@ use wt_loop::launch::terminals::{TERMINALS, Terminal, Tested};
 
 use super::desktop::Desktop;
 use super::{ODD, alone, left_of};
-use crate::support::{HOLDS, World, wait_until};
+use crate::support::{HOLDS, World, run, wait_until};
 
 macro_rules! terminals {
     ($($test:ident: $name:literal by $program:literal,)*) => {
@@ -81,6 +81,32 @@ fn a_loop_has_a_window_of(name: &str, program: &str) {
     it_goes_with_the_loop_where_that_is_asked_for(&world, &desktop, name, program);
     it_goes_with_the_loop_that_is_stopped(&world, &desktop, name, program);
     its_end_is_the_end_of_the_loop(&world, &desktop, name, program);
+}
+
+/// A window in a process that is there already, started by somebody with another environment.
+#[test]
+fn the_environment_of_the_shell_reaches_the_agent_in_an_older_process() {
+    let world = World::with_agent(
+        "cat > /dev/null\necho \"$FLAVOUR\" > flavour.part && mv flavour.part flavour\nexec sleep 1000\n",
+    );
+    let _alone = alone();
+    if !world.bring(&["gnome-terminal"]) {
+        return;
+    }
+    let Some(desktop) = Desktop::open(&world) else { return };
+    for (root, flavour) in [(&world.main, "old"), (&world.root, "new")] {
+        let mut start = world.command(world.program());
+        start.args(["start", "task", "--launcher", "gnome-terminal"]).current_dir(root);
+        run({
+            start.envs(desktop.environment()).env("FLAVOUR", flavour);
+            start
+        })
+        .exit(0);
+        wait_until("the agent", || root.join("flavour").exists());
+        assert_eq!(fs::read_to_string(root.join("flavour")).unwrap().trim_end(), flavour);
+    }
+    assert_eq!(world.processes_like("gnome-terminal-server").len(), 1, "both windows are in one process");
+    assert_eq!(desktop.windows().len(), 2);
 }
 
 fn it_tells_its_progress_fills_the_screen_and_waits_for_a_key(

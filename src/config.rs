@@ -404,7 +404,7 @@ mod tests {
     }
 
     /// The keys that a repository may not set, each with a value that the user's own file could have, and what it would decide.
-    const USERS_OWN: [(&str, &str, &str); 13] = [
+    const USERS_OWN: [(&str, &str, &str); 16] = [
         ("harness", "'codex'", "which program runs"),
         ("allow_all", "true", "what it may do without asking"),
         ("agent_arg", "['--x']", "what it may do without asking"),
@@ -418,6 +418,9 @@ mod tests {
         ("no_stream", "true", "whether a person sees what it does"),
         ("launcher", "'tmux'", "which program runs"),
         ("fullscreen", "true", "which program runs, and how"),
+        ("close", "true", "whether its window can be read when it is over"),
+        ("log_max_size", "'1M'", "what is kept of it"),
+        ("notify", "false", "whether a person is called"),
     ];
 
     #[test]

@@ -128,7 +128,7 @@ fn prompt_file(root: &Path, name: &str) -> Result<String> {
         // Whoever wrote the repository must not choose, by a link, what of this machine an agent is told.
         (_, Some(path)) => match layout::open_inside(root, &layout::behind_links(root, &path)) {
             Ok(Some(mut file)) => file.read_to_end(&mut bytes),
-            Ok(None) => Err(io::ErrorKind::NotFound.into()),
+            Ok(None) => Err(nix::errno::Errno::ENOENT.into()),
             Err(error) => {
                 return Err(Error::new(error.to_string()).hint("name the file that it leads to, if you mean that"));
             }

@@ -114,7 +114,6 @@ fn a_title_is_borrowed_once_and_given_back_last() {
 fn a_window_of_the_loops_own_keeps_the_last_title() {
     let world = World::with_agent(agents::IDLE);
     world.wt(&["start", "x", "--max", "1", "--launcher", "tmux"]).exit(0);
-    world.wait_until_over();
     world.wait_for_title("Ralph: feat-x [stuck]");
 }
 

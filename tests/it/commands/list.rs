@@ -40,6 +40,7 @@ fn a_program_gets_an_array() {
         "worktree_name": "feat-x",
         "status": "running",
         "status_reason": null,
+        "paused": false,
         "current_iteration": 1,
         "max_iterations": 0,
         "started_at": state["started_at"],

@@ -50,7 +50,9 @@ fn layouts_are_found_in_the_order_ito_spool_openspec() {
 fn a_plain_repository_has_no_changes_and_runs_a_prompt() {
     let world = World::new();
     world.scribe("claude", SAYS_DONE);
-    world.wt(&["ralph", "go", "--change", "x"]).exit(2).stderr("wt-loop: no change called 'x'; there are none here\n");
+    world.wt(&["ralph", "go", "--change", "x"]).exit(2).stderr(
+        "wt-loop: no change called 'x'; there are none here\nhint: without --change the loop works on the task alone\n",
+    );
     world.wt(&["ralph", "--add-context", "mind the gap", "--no-change"]).exit(0);
     world.wt(&["ralph", "go", "--no-change"]).exit(0);
     let call = world.only_call();
@@ -83,7 +85,7 @@ fn spool_does_not_fall_back_to_the_changes_of_ito() {
     world
         .called("spool", &["ralph", "go", "--change", "001-01_x"])
         .exit(2)
-        .stderr("wt-loop: no change called '001-01_x'; there are none here\n");
+        .stderr_has("wt-loop: no change called '001-01_x'; there are none here\n");
 }
 
 #[test]
@@ -92,7 +94,7 @@ fn the_archive_holds_no_active_change() {
     world.write(".ito/changes/archive/2026-01-01-001-00_old/proposal.md", "It is over.\n");
     world.wt(&["ralph", "go"]).exit(1).stderr_has("found: 001-01_x\n");
     for name in ["archive", "2026-01-01-001-00_old"] {
-        let told = format!("wt-loop: no change called '{name}'; found: 001-01_x\n");
+        let told = format!("wt-loop: no change called '{name}'; found: 001-01_x\nhint: --change 001-01_x\n");
         world.wt(&["ralph", "go", "--change", name]).exit(2).stderr(&told);
     }
 }

@@ -127,7 +127,8 @@ fn unknown_and_empty_modules_are_errors() {
     let world = world(SAYS_DONE);
     world.write(".ito/modules/004_empty/module.md", "Nothing yet.\n");
     for words in [&["ralph", "go", "--module", "9"][..], &["ralph", "go", "--change", "002-01", "--module", "9"]] {
-        world.wt(words).exit(2).stderr("wt-loop: no module called '9'; found: 002_two, 003_three, 004_empty\n");
+        let told = "wt-loop: no module called '9'; found: 002_two, 003_three, 004_empty\nhint: --module 002_two\n";
+        world.wt(words).exit(2).stderr(told);
     }
     world.wt(&["ralph", "go", "--module", "004"]).exit(1).stderr_has("wt-loop: the module 004 has no active change\n");
     for id in ["../..", "a/b", "a\nb"] {

@@ -71,8 +71,9 @@ impl World {
     /// The user's own launch record.
     pub fn record(&self) -> Value {
         let folder = self.base().join("home/.local/state/wt-loop/loops");
-        let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        serde_json::from_slice(&fs::read(&files[0]).unwrap()).unwrap()
+        let mut files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let record = files.find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
+        serde_json::from_slice(&fs::read(record).unwrap()).unwrap()
     }
 }
 

@@ -181,7 +181,7 @@ fn refuse_linked_folders(dir: &Path) -> io::Result<()> {
     for folder in dir.ancestors().take_while(|folder| folder.starts_with(top)) {
         if fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
             let why = format!("{} is not a directory but a symbolic link", folder.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
         }
     }
     Ok(())

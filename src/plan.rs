@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
+use nix::errno::Errno;
+
 use crate::agent::{Harness, PrivateFiles};
 use crate::config::{Config, Defaults, LoopSpec, TasksFile, Work, empty_task};
 use crate::engine::brief;
@@ -13,7 +15,7 @@ use crate::error::{Doing, Error, Result};
 use crate::gates::sources;
 use crate::gates::tasks::AtStart;
 use crate::launch::own::OwnTerminal;
-use crate::layout::{self, Layout, module_of};
+use crate::layout::{self, Layout, ReadError, module_of};
 use crate::material;
 use crate::options::{Done, LaunchOptions, LoopOptions, WorkOptions};
 use crate::rawtext;
@@ -128,10 +130,12 @@ fn prompt_file(root: &Path, name: &str) -> Result<String> {
         // Whoever wrote the repository must not choose, by a link, what of this machine an agent is told.
         (_, Some(path)) => match layout::open_inside(root, &layout::behind_links(root, &path)) {
             Ok(Some(mut file)) => file.read_to_end(&mut bytes),
-            Ok(None) => Err(nix::errno::Errno::ENOENT.into()),
-            Err(error) => {
+            Ok(None) => Err(Errno::ENOENT.into()),
+            Err(ReadError::NotRegular(path)) if path.is_dir() => Err(Errno::EISDIR.into()),
+            Err(error @ ReadError::Symlink(_)) => {
                 return Err(Error::new(error.to_string()).hint("name the file that it leads to, if you mean that"));
             }
+            Err(error) => return Err(Error::new(error.to_string())),
         },
         (_, None) => fs::File::open(name).and_then(|mut file| file.read_to_end(&mut bytes)),
     };

@@ -27,7 +27,7 @@ fn world_with(deed: &str) -> World {
 /// The loop to its end.
 #[track_caller]
 fn ran(world: &World) -> Output {
-    let output = world.wt(&["run", "task", "--max", "2", "--stall-threshold", "0"]).lacks("panicked");
+    let output = world.spawn_fresh(&["run", "task", "--max", "2", "--stall-threshold", "0"]).wait().lacks("panicked");
     assert_ne!(output.status.code(), Some(0), "a false done: {output:?}");
     world.wait_until_nothing_is_left();
     output

@@ -72,7 +72,7 @@ impl World {
     pub fn record(&self) -> Value {
         let folder = self.base().join("home/.local/state/wt-loop/loops");
         let mut files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let record = files.find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
+        let record = files.find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
         serde_json::from_slice(&fs::read(record).unwrap()).unwrap()
     }
 }

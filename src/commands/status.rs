@@ -75,15 +75,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
-    let spec = Registry::of(&context.env).load(&view.worktree.root).map(|record| record.spec);
+    let record = Registry::of(&context.env).load(&view.worktree.root);
+    let spec = record.filter(|record| record.loop_id == view.state.loop_id).map(|record| record.spec);
     let tasks = tasks(&view, spec.as_ref());
     let process = view.holder.as_ref().map(|holder| (holder.process.pid, usage(holder.process.pid)));
     if args.json {
         let tasks = tasks.map(|tasks| TaskCount { done: tasks.done(), total: tasks.total() });
         term::answer(&json(&view, tasks, process)?)?;
     } else {
-        let budget = spec.as_ref().map_or((None, None), |spec| (spec.budget_tokens.number(), spec.budget_usd));
-        term::answer(&shown(&view, tasks.as_ref(), process, budget))?;
+        term::answer(&shown(&view, tasks.as_ref(), process, spec.as_ref()))?;
     }
     Ok(Exit::Done)
 }
@@ -130,9 +130,8 @@ fn against(spent: String, budget: Option<String>) -> String {
     }
 }
 
-type Budget = (Option<u64>, Option<f64>);
-
-fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>, budget: Budget) -> String {
+fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>, spec: Option<&LoopSpec>) -> String {
+    let budget = spec.map_or((None, None), |spec| (spec.budget_tokens.number(), spec.budget_usd));
     let (state, now, glyphs) = (view.truth(), Timestamp::now(), term::glyphs());
     let label = state.label.as_ref().map(|label| format!(" ({})", plain(label))).unwrap_or_default();
     let name = paint(BOLD, &plain(&state.worktree_name));
@@ -167,6 +166,9 @@ fn shown(view: &View, tasks: Option<&Tasks>, process: Option<(i32, Usage)>, budg
         fact("tasks", report::bar(tasks.done() as u64, tasks.total() as u64, glyphs));
     }
     fact("done by", plain(&state.done_criteria));
+    if spec.is_none() {
+        fact("record", "none: no loop of yours wrote this state, which decides about no command".to_owned());
+    }
     fact("started", report::time(&state.started_at, now));
     if let Some(ended) = &state.ended_at {
         fact("ended", report::time(ended, now));

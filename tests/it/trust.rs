@@ -103,12 +103,14 @@ fn a_planted_state_chooses_no_command_no_approval_and_no_end() {
         "iterations": [{ "n": 1, "exit_reason": "completed", "exit_code": 0, "promise_found": true }],
     });
     world.write(".claude/loop-state.json", &planted.to_string());
+    world.wt(&["status"]).exit(0).stdout_has("none: no loop of yours wrote this state");
     // At its maximum: the promise that the file tells of was never made to us, so nothing is settled by it.
     world.wt(&["resume"]).exit(1).stderr_has("the loop is at its maximum of 1 iterations");
     let resumed = world.wt(&["resume", "--max", "2"]).exit(3).lacks("evil");
     resumed.stdout_has("args: -p --output-format stream-json --verbose\n");
     assert!(!world.root.join("pwned").exists());
     assert_ne!(world.state()["status"], "done");
+    world.wt(&["status"]).exit(0).lacks("no loop of yours");
     assert_eq!(world.state()["iterations"].as_array().unwrap().len(), 2);
 }
 

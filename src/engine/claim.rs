@@ -30,6 +30,7 @@ impl Engine<'_> {
             }
             Some(Refusal::Rejected(rejection)) => {
                 let line = story::rejected(&rejection);
+                iteration.done_check = false;
                 iteration.validation = Some(rejection);
                 self.say(&line);
                 Completion::Rejected
@@ -111,9 +112,10 @@ pub(super) fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, stop: 
     promised.then_some(Claim::Promise)
 }
 
-/// The claim of the last iteration, where a stop or a crash came before the gates had spoken.
+/// The claim of the last iteration of a loop that is not done, where a stop or a crash came before the gates had spoken, or
+/// before what they said could end it.
 pub fn open_claim(worktree: &Worktree, spec: &LoopSpec, state: &State) -> Option<(Facts<'static>, Claim)> {
-    let last = state.iterations.last().filter(|last| !last.done_check && last.validation.is_none())?;
+    let last = state.iterations.last().filter(|last| last.validation.is_none())?;
     let (n, ended) = (last.n, last.exit_reason?);
     let promised = last.promise_found && ended == ExitReason::Completed;
     // An iteration that was interrupted claimed nothing then, and claims nothing now.

@@ -217,11 +217,8 @@ impl<'a> Engine<'a> {
 
     /// Writes the end down, takes our files away and lets the next loop in.
     fn end(&mut self, ending: &Ending) -> Result<()> {
-        if self.chronicle.is_some() {
-            // Once the state says that the loop is over nobody goes on with it, so the history of the change must be whole by
-            // then. That it cannot be written is told below.
-            let _ = self.write_down();
-        }
+        // Once the state says that the loop is over nobody goes on with it, so the history of the change must be whole by then.
+        let told = if self.chronicle.is_some() { self.write_down() } else { Ok(()) };
         self.state.status = ending.status;
         self.state.status_reason = Some(ending.reason.clone());
         self.state.exit_code = Some(i32::from(ending.exit.code()));
@@ -238,7 +235,7 @@ impl<'a> Engine<'a> {
         let saved = self.save();
         let _ = files::remove(&self.worktree.stop_request());
         let _ = files::remove(&self.worktree.pid_file());
-        saved
+        saved.and(told)
     }
 
     /// Lets the next loop in, then tells whoever looks elsewhere: a desktop may take its time.
@@ -265,6 +262,7 @@ impl<'a> Engine<'a> {
         let path = self.worktree.state();
         self.state.save(&path).doing("write", &path)?;
         match &self.chronicle {
+            _ if self.state.status.is_over() => Ok(()),
             Some(chronicle) => {
                 chronicle.save(&self.state.iterations, self.last_failure.as_deref()).doing("write", chronicle.path())
             }

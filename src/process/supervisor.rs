@@ -1,8 +1,9 @@
 //! The loop's side of one agent: its output, its deadlines, the signals that reach the loop meanwhile, and its end.
 //!
 //! Output is read in pieces as it comes, through one buffer, and handed to the [`Watcher`]; nothing is kept. Deadlines are
-//! monotonic and stand still while the loop is suspended. The end is what the guard says, or its death; never the end of
-//! a pipe, which a grandchild may hold for ever.
+//! monotonic and stand still while the loop is suspended, and while the machine sleeps: the clock of [`Instant`] does
+//! then, on Linux as on macOS. The end is what the guard says, or its death; never the end of a pipe, which a grandchild
+//! may hold for ever.
 
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 use std::net::Shutdown;

@@ -53,6 +53,13 @@ fn nothing_panics_on_purpose() {
 }
 
 #[test]
+fn the_wall_clock_is_asked_only_for_what_is_written_shown_or_said_by_it() {
+    let allowed = ["state.rs", "files.rs", "session.rs", "engine/wait.rs", "agent/", "commands/", "term/"];
+    let found = lines_with(&["Timestamp::now", "Zoned::now", "SystemTime"], &allowed);
+    assert_none(&found, "a deadline is monotonic: a clock that is set neither fires nor stops it");
+}
+
+#[test]
 fn only_process_spawns() {
     // The parser of the settings is clap's Command, not a process.
     let found = lines_with(&["Command::new(", "process::Command"], &["process/", "config/layer.rs"]);

@@ -29,7 +29,8 @@ const ANSWERS: [(&[&str], &[&str]); 7] = [
 const DESCRIPTORS: [&str; 1] = ["EMFILE"];
 const ALL: [&str; 5] = ["ENOSPC", "EIO", "EACCES", "EMFILE", "EINTR"];
 
-fn answers(Call { name, told, .. }: &Call) -> &'static [&'static str] {
+/// What a call is made to answer.
+pub fn answers(Call { name, told, .. }: &Call) -> &'static [&'static str] {
     let makes_one = ["pipe2", "socketpair", "socket", "dup", "dup2", "pidfd_open"].contains(&&**name);
     // Only its locks can be interrupted, or refused.
     let is_lock = told.contains("F_OFD_");

@@ -1,11 +1,12 @@
-//! SIGKILL for the guard at every system call that it makes from the end of its agent on.
+//! SIGKILL for the guard, and an error in its place, at every system call that it makes from the end of its agent on.
 
 use std::fs;
 use std::process::Command;
 
 use serde_json::json;
 
-use crate::classes;
+use crate::classes::{self, Class};
+use crate::errors::answers;
 use crate::injection::{self, Call, Fault};
 use crate::support::{Cast, Running, World, cast, spawn, wait_until};
 use crate::tally::{Outcome, Tally};
@@ -49,15 +50,20 @@ fn calls(world: &World) -> Vec<Call> {
     injection::numbered(&fs::read_to_string(log).unwrap())
 }
 
-fn survives(world: &World, call: &Call) -> Outcome {
-    let log = world.base().join("tmp/guard-killed");
-    let options = [&["-o".to_owned(), log.display().to_string()][..], &injection::options(call, Fault::Kill)].concat();
+/// The loop comes to its end, nothing is left, and what the agent did is told as it is or as lost with its guard.
+fn survives(world: &World, call: &Call, fault: Fault) -> Outcome {
+    let log = world.base().join("tmp/guard-injected");
+    let options = [&["-o".to_owned(), log.display().to_string()][..], &injection::options(call, fault)].concat();
     let (looper, strace, _) = traced(world, &options);
     let_go(world);
-    looper.wait().exit(3);
+    looper.wait().exit(3).lacks("panicked");
     strace.wait();
-    let was_killed = fs::read_to_string(log).unwrap_or_default().contains("<unfinished ...>");
-    if !was_killed {
+    let trace = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
+    let happened = match fault {
+        Fault::Kill => trace.contains("<unfinished ...>"),
+        Fault::Error(_) => trace.contains("(INJECTED)"),
+    };
+    if !happened {
         return Outcome::Missed;
     }
     assert_eq!(world.processes(), [], "the loop ends only when nothing is left");
@@ -68,12 +74,24 @@ fn survives(world: &World, call: &Call) -> Outcome {
     Outcome::Held
 }
 
-#[test]
-fn a_guard_that_dies_at_any_instant_leaves_its_tree_to_the_loop() {
+fn try_all(class: &Class, faults: impl Fn(&Call) -> Vec<Fault>) {
     if let Some(why) = injection::missing() {
-        println!("SKIPPED: {}: {why}", classes::GUARD.name);
+        println!("SKIPPED: {}: {why}", class.name);
         return;
     }
     let calls = calls(&world());
-    Tally::of(&calls, |call| format!("{call:?}"), world, survives).tell(&classes::GUARD);
+    let points: Vec<(Call, Fault)> =
+        calls.iter().flat_map(|call| faults(call).into_iter().map(|fault| (call.clone(), fault))).collect();
+    Tally::of(&points, |point| format!("{point:?}"), world, |world, (call, fault)| survives(world, call, *fault))
+        .tell(class);
+}
+
+#[test]
+fn a_guard_that_dies_at_any_instant_leaves_its_tree_to_the_loop() {
+    try_all(&classes::GUARD, |_| vec![Fault::Kill]);
+}
+
+#[test]
+fn a_guard_that_meets_an_error_at_any_call_leaves_nothing_running() {
+    try_all(&classes::GUARD_ERRORS, |call| answers(call).iter().map(|&error| Fault::Error(error)).collect());
 }

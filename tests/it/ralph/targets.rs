@@ -26,7 +26,10 @@ fn a_whole_id_is_not_ambiguous_with_a_longer_one() {
 fn ambiguous_and_unknown_ids_list_the_candidates() {
     let world = ito(&["001-01_first", "002-01_second", "002-02_third"], SAYS_DONE);
     for (typed, told) in [
-        ("002", "wt-loop: more than one change begins with '002': 002-01_second, 002-02_third\nhint: --change 002-01_second\n"),
+        (
+            "002",
+            "wt-loop: more than one change begins with '002': 002-01_second, 002-02_third\nhint: --change 002-01_second\n",
+        ),
         (
             "9",
             "wt-loop: no change called '9'; found: 001-01_first, 002-01_second, 002-02_third\n\

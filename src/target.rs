@@ -48,7 +48,7 @@ pub fn module(worktree: &Worktree, layout: &'static Layout, name: &str) -> Resul
 /// The loop that a reader means.
 pub fn of_loop(cwd: &Path, env: &Environment, name: Option<&str>) -> Result<View> {
     let (here, registry) = (Worktree::find(cwd)?, Registry::of(env));
-    let of = |worktree: &Worktree| trusted(View::of(worktree, &registry)?, &registry);
+    let of = |worktree: &Worktree| trusted(View::of(worktree, &registry)?);
     let Some(name) = name else { return of(&here)?.ok_or_else(|| no_loop(&here)) };
     let change_id = change_here(&here, name)?;
     if change_id.is_some()
@@ -71,9 +71,9 @@ pub fn of_loop(cwd: &Path, env: &Environment, name: Option<&str>) -> Result<View
 }
 
 /// A state that no loop of the user's wrote is one of another tool's, or a trap: one that the repository ships is refused.
-fn trusted(view: Option<View>, registry: &Registry) -> Result<Option<View>> {
+fn trusted(view: Option<View>) -> Result<Option<View>> {
     if let Some(view) = view.as_ref().filter(|view| view.holder.is_none())
-        && registry.load(&view.worktree.root).is_none_or(|record| record.loop_id != view.state.loop_id)
+        && view.record.is_none()
     {
         session::refuse_tracked(&view.worktree)?;
     }
@@ -108,7 +108,7 @@ fn elsewhere(here: &Worktree, registry: &Registry, name: &str) -> Result<Option<
         view.is_active() && !root.is_dir() && root.file_name().is_some_and(|found| found == name)
     };
     let records = registry.all().into_iter().filter(ours);
-    let views = records.filter_map(|record| View::of(&record.worktree(), registry).ok().flatten());
+    let views = records.filter_map(|record| View::of_record(&record, registry).ok().flatten());
     let views = views.filter(|view| works_on(view) || runs_nowhere(view)).collect();
     one(name, "loop", views, |view: &View| view.worktree.root.display().to_string())
 }

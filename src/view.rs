@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::error::{Doing, Error, Result};
 use crate::lock::Lock;
-use crate::registry::{Outcome, Registry};
+use crate::registry::{Outcome, Record, Registry};
 use crate::session::{Holder, leaves};
 use crate::state::{Found, State, Status};
 use crate::worktree::Worktree;
@@ -27,12 +27,23 @@ pub struct View {
     pub holder: Option<Holder>,
     /// The lock that proves it.
     pub lock: PathBuf,
+    /// The user's own record of this very loop.
+    pub record: Option<Record>,
     crashed: bool,
 }
 
 impl View {
     /// The loop of `worktree`; `None` where there never was one.
     pub fn of(worktree: &Worktree, registry: &Registry) -> Result<Option<Self>> {
+        Self::seen(worktree, registry, || registry.load(&worktree.root))
+    }
+
+    /// The loop that a record speaks of.
+    pub fn of_record(record: &Record, registry: &Registry) -> Result<Option<Self>> {
+        Self::seen(&record.worktree(), registry, || Some(record.clone()))
+    }
+
+    fn seen(worktree: &Worktree, registry: &Registry, record: impl FnOnce() -> Option<Record>) -> Result<Option<Self>> {
         let mut found = read(worktree);
         let mut hands = Hands::on(worktree, registry)?;
         if hands == Hands::None && matches!(&found, Ok(Some(state)) if !state.status.is_over()) {
@@ -61,8 +72,9 @@ impl View {
                 state.status_reason = Some(format!("its state file says {claimed}, but the loop runs"));
             }
         }
-        let crashed = abandoned && (!state.status.is_over() || is_forged(&state, worktree, registry));
-        Ok(Some(Self { worktree: worktree.clone(), state, holder, lock, crashed }))
+        let record = record().filter(|record| record.loop_id == state.loop_id);
+        let crashed = abandoned && (!state.status.is_over() || is_forged(&state, record.as_ref(), registry));
+        Ok(Some(Self { worktree: worktree.clone(), state, holder, lock, record, crashed }))
     }
 
     /// Whether the loop died without a word.
@@ -127,11 +139,11 @@ impl Hands {
     }
 }
 
-/// Whether a state says `done` of a loop of the user's that never was.
-fn is_forged(state: &State, worktree: &Worktree, registry: &Registry) -> bool {
-    let is_done = state.status == Status::Done;
-    let record = || registry.load(&worktree.root).filter(|record| record.loop_id == state.loop_id);
-    is_done && record().is_some_and(|record| record.outcome == Outcome::Open)
+/// Whether a state says `done` of a loop of the user's that never was. The record may have been read before the loop's end.
+fn is_forged(state: &State, record: Option<&Record>, registry: &Registry) -> bool {
+    let open = |record: &Record| record.loop_id == state.loop_id && record.outcome == Outcome::Open;
+    let is_open = |record: &Record| open(record) && registry.load(&record.root).as_ref().is_some_and(open);
+    state.status == Status::Done && record.is_some_and(is_open)
 }
 
 /// What can be said of a loop whose state file was removed or broken while it runs.

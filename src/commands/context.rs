@@ -91,7 +91,6 @@ fn file(worktree: &Worktree, env: &Environment, of: &Of) -> Result<PathBuf> {
         return Ok(material::context_file(worktree, layout, None));
     };
     // A loop that was called by the name of ito or spool need not use the layout that one would find here.
-    let record = Registry::of(env).load(&worktree.root).filter(|record| record.loop_id == running.state.loop_id);
-    let layout = record.map_or(layout, |record| record.spec.layout());
+    let layout = running.record.map_or(layout, |record| record.spec.layout());
     Ok(material::context_file(worktree, layout, running.state.change_id.as_deref()))
 }

@@ -279,7 +279,7 @@ fn leftovers(env: &Environment) -> Vec<Finding> {
             .mend(format!("rm {}", crate::shell::word(&file.to_string_lossy())))
     });
     let dead = registry.all().into_iter().filter_map(|record| {
-        let view = View::of(&record.worktree(), &registry).ok().flatten()?;
+        let view = View::of_record(&record, &registry).ok().flatten()?;
         let cleaning = Lock::is_held(&record.worktree().guard_lock()).unwrap_or(false);
         let root = record.root.display();
         if cleaning && view.holder.is_none() {

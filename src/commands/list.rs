@@ -45,7 +45,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let mut loops: Vec<(Record, View)> = Vec::new();
     let registry = Registry::of(&context.env);
     for record in registry.all() {
-        match View::of(&record.worktree(), &registry) {
+        match View::of_record(&record, &registry) {
             Ok(Some(view)) if args.all || view.is_active() => loops.push((record, view)),
             Ok(_) => {}
             Err(error) => term::warn(&format!("{}: {error}", record.root.display())),

@@ -43,8 +43,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
     let worktree = view.worktree.clone();
     let registry = Registry::of(&context.env);
-    let record = registry.load(&worktree.root).filter(|record| record.loop_id == view.state.loop_id);
-    let (spec, opening) = match record {
+    let (spec, opening) = match view.record.clone() {
         Some(record) => {
             let own_agent = own_agent(&record.spec, &args.options, &worktree, context)?;
             (LoopSpec { own_agent, ..overridden(record.spec, &args.options) }, Opening::GoOn)

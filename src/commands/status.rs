@@ -9,7 +9,6 @@ use crate::error::{Error, Exit, Result};
 use crate::material;
 use crate::options::Limit;
 use crate::process::{Usage, usage};
-use crate::registry::Registry;
 use crate::state::{State, moment};
 use crate::target;
 use crate::tasks::Tasks;
@@ -75,15 +74,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let view = target::of_loop(&context.cwd, &context.env, args.change.as_deref())?;
-    let record = Registry::of(&context.env).load(&view.worktree.root);
-    let spec = record.filter(|record| record.loop_id == view.state.loop_id).map(|record| record.spec);
-    let tasks = tasks(&view, spec.as_ref());
+    let spec = view.record.as_ref().map(|record| &record.spec);
+    let tasks = tasks(&view, spec);
     let process = view.holder.as_ref().map(|holder| (holder.process.pid, usage(holder.process.pid)));
     if args.json {
         let tasks = tasks.map(|tasks| TaskCount { done: tasks.done(), total: tasks.total() });
         term::answer(&json(&view, tasks, process)?)?;
     } else {
-        term::answer(&shown(&view, tasks.as_ref(), process, spec.as_ref()))?;
+        term::answer(&shown(&view, tasks.as_ref(), process, spec))?;
     }
     Ok(Exit::Done)
 }

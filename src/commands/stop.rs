@@ -37,7 +37,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let records = registry.all();
-    let seen = records.iter().filter_map(|record| View::of(&record.worktree(), &registry).ok().flatten());
+    let seen = records.iter().filter_map(|record| View::of_record(record, &registry).ok().flatten());
     let views: Vec<View> = seen.collect();
     let mut exit = Exit::Done;
     let active: Vec<&View> = views.iter().filter(|view| view.is_active()).collect();

@@ -1,10 +1,14 @@
 //! What a person waits for at the prompt.
 
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::Row;
 use crate::clock::{ROUNDS, pair, run, seconds};
 use crate::lab::{Lab, WT_LOOP};
+
+const GIT_CALL: &str = "`git rev-parse --show-toplevel`";
 
 /// A single call is short: it takes more of them to see through the noise.
 const CALLS: usize = 201;
@@ -12,16 +16,15 @@ const CALLS: usize = 201;
 /// Of a single loop.
 pub fn rows(lab: &Lab) -> Vec<Row> {
     run(&mut lab.looped(3));
-    let (ours, git) = pair(
-        CALLS,
-        || run(&mut lab.wt(&["status"])),
-        || run(lab.command("git").args(["rev-parse", "--show-toplevel"])),
-    );
+    let (ours, theirs) = pair(CALLS, || run(&mut lab.wt(&["status"])), || run(&mut git(lab)));
+    let spawner = bare_program(lab);
+    let (bare, theirs_again) = pair(CALLS, || run(&mut lab.command(&spawner)), || run(&mut git(lab)));
     let (help, yes) = pair(CALLS, || run(&mut lab.wt(&["--help"])), || run(&mut lab.command("/bin/true")));
     let (completion, yes_again) = pair(CALLS, || run(&mut completion(lab)), || run(&mut lab.command("/bin/true")));
     let size = fs::metadata(WT_LOOP).map_or(0, |file| file.len());
     vec![
-        Row::ratio("`wt-loop status`", "`git rev-parse --show-toplevel`", ours, git, 2.0),
+        Row::ratio("`wt-loop status`", GIT_CALL, ours, theirs, 2.0),
+        Row::floor("a bare Rust program that only runs that call", GIT_CALL, bare, theirs_again),
         Row::ratio("`wt-loop --help`", "`/bin/true`", help, yes, 3.0),
         Row::ratio("a completion that needs no git (`wt-loop st⇥`)", "`/bin/true`", completion, yes_again, 3.0),
         Row::fact(
@@ -33,8 +36,27 @@ pub fn rows(lab: &Lab) -> Vec<Row> {
     ]
 }
 
+fn git(lab: &Lab) -> Command {
+    let mut command = lab.command("git");
+    command.args(["rev-parse", "--show-toplevel"]);
+    command
+}
+
+/// What any program that asks git costs, however little it does beside.
+fn bare_program(lab: &Lab) -> PathBuf {
+    let (source, program) = (lab.path("bare.rs"), lab.path("bare"));
+    let text =
+        "fn main() { drop(std::process::Command::new(\"git\").args([\"rev-parse\", \"--show-toplevel\"]).output()) }\n";
+    fs::write(&source, text).expect("the source can be written");
+    run(Command::new("rustc")
+        .args(["-O", "-C", "panic=abort", "-C", "strip=symbols", "-o"])
+        .arg(&program)
+        .arg(&source));
+    program
+}
+
 /// What bash asks when `wt-loop st` is to be completed.
-fn completion(lab: &Lab) -> std::process::Command {
+fn completion(lab: &Lab) -> Command {
     let mut command = lab.wt(&["--", "wt-loop", "st"]);
     command.envs([("WT_LOOP_COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", "1"), ("_CLAP_IFS", "\n")]);
     command
@@ -90,7 +112,7 @@ fn thousand_loops(lab: &Lab) {
 }
 
 /// 200,000 files, most of them where nobody looks for tasks.
-fn large_tree(root: &std::path::Path) {
+fn large_tree(root: &Path) {
     for (upper, lower) in (0..20).flat_map(|upper| (0..100).map(move |lower| (upper, lower))) {
         let dir = root.join(format!("d{upper}/e{lower}"));
         fs::create_dir_all(&dir).expect("a directory of the tree");

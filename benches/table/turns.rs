@@ -22,9 +22,24 @@ pub fn rows(lab: &Lab) -> Vec<Row> {
         shell,
         1.0,
     )];
+    rows.extend(what_it_is_made_of(lab));
     rows.push(long_history(lab));
     rows.push(handover(lab));
     rows
+}
+
+/// What an iteration has that a shell loop has not: a guard and a shim, each a start of the program, and a state on disk.
+fn what_it_is_made_of(lab: &Lab) -> Vec<Row> {
+    let start = || run(&mut lab.wt(&["__become"]));
+    let (starts, sync) = pair(ROUNDS, || start() + start(), || seconds(|| write_plainly(lab, &[b' '; 4096])));
+    let part =
+        |what: &str, time: f64| Row {
+            what: what.into(), against: "–".into(), measured: clock::show(time), bar: None
+        };
+    vec![
+        part("of that: two starts of the program, for guard and shim", starts),
+        part("of that: a plain write and fsync of 4 KiB", sync),
+    ]
 }
 
 fn per_turn(time: impl Fn(usize) -> f64) -> f64 {

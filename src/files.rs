@@ -24,13 +24,18 @@ const UNFINISHED: &str = ".tmp";
 
 /// Puts `bytes` in the place of `path`, so that a reader finds the old content or the new and a crash loses neither.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_by(path, |file| file.write_all(bytes))
+}
+
+/// The same for a content that is written piece by piece.
+pub fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let dir = parent(path)?;
     private_dir(dir)?;
     refuse_link(path)?;
     let mut prefix = path.file_name().unwrap_or_default().to_os_string();
     prefix.push(".");
     let mut unfinished = tempfile::Builder::new().prefix(&prefix).suffix(UNFINISHED).tempfile_in(dir)?;
-    unfinished.write_all(bytes)?;
+    write(unfinished.as_file_mut())?;
     unfinished.as_file().sync_all()?;
     unfinished.persist(path).map_err(|error| error.error)?;
     sync_dir(dir)

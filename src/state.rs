@@ -8,7 +8,7 @@
 mod history;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use jiff::{Timestamp, Unit};
@@ -297,12 +297,19 @@ impl State {
     /// Replaces the file at `path` by this state.
     pub fn save(&mut self, path: &Path) -> io::Result<()> {
         self.updated_at = now_text();
-        files::replace(path, &self.to_bytes()?)
+        files::replace_by(path, |file| self.write(file))
     }
 
-    /// The file's content: every field a line, every iteration a line.
+    /// The file's content.
     pub fn to_bytes(&mut self) -> io::Result<Vec<u8>> {
-        // The history is what grows: it goes straight into the bytes, never through a copy.
+        let mut bytes = Vec::new();
+        self.write(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes the file's content: every field a line, every iteration a line.
+    fn write(&mut self, to: &mut impl Write) -> io::Result<()> {
+        // The history is what grows: it is never copied.
         let history = std::mem::take(&mut self.iterations);
         let head = serde_json::to_value(&*self);
         self.iterations = history;
@@ -316,9 +323,11 @@ impl State {
             out.extend_from_slice(b",\n");
         }
         out.extend_from_slice(b"  \"iterations\": [");
-        self.iterations.write(&mut out)?;
-        out.extend_from_slice(if self.iterations.is_empty() { b"]\n}\n" } else { b"\n  ]\n}\n" });
-        Ok(out)
+        let [settled, last] = self.iterations.text()?;
+        let end: &[u8] = if last.is_empty() { b"]\n}\n" } else { b"\n  ]\n}\n" };
+        to.write_all(&out)?;
+        to.write_all(settled)?;
+        to.write_all(&[last, end].concat())
     }
 
     /// The number of the last iteration that was recorded.

@@ -24,6 +24,8 @@ pub struct History {
 struct Settled {
     text: Vec<u8>,
     count: usize,
+    /// The text of the last iteration, made anew each time.
+    last: Vec<u8>,
 }
 
 impl History {
@@ -37,20 +39,25 @@ impl History {
         self.iterations.last_mut()
     }
 
-    /// Appends the text of all to `out`, each on a line of its own.
-    pub fn write(&mut self, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        let Self { iterations, settled: Settled { text, count } } = self;
-        let Some((last, before)) = iterations.split_last() else { return Ok(()) };
-        for iteration in &before[*count..] {
-            text.extend_from_slice(b"\n    ");
-            serde_json::to_writer(&mut *text, iteration)?;
-            text.push(b',');
+    /// The text of all, each on a line of its own: of those that are settled, and of the last one.
+    pub fn text(&mut self) -> serde_json::Result<[&[u8]; 2]> {
+        let Self { iterations, settled: Settled { text, count, last } } = self;
+        last.clear();
+        if let Some((latest, before)) = iterations.split_last() {
+            for iteration in &before[*count..] {
+                line(text, iteration)?;
+                text.push(b',');
+            }
+            *count = before.len();
+            line(last, latest)?;
         }
-        *count = before.len();
-        out.extend_from_slice(text);
-        out.extend_from_slice(b"\n    ");
-        serde_json::to_writer(out, last)
+        Ok([text, last])
     }
+}
+
+fn line(text: &mut Vec<u8>, iteration: &Iteration) -> serde_json::Result<()> {
+    text.extend_from_slice(b"\n    ");
+    serde_json::to_writer(text, iteration)
 }
 
 impl Deref for History {
@@ -78,9 +85,7 @@ mod tests {
     use super::*;
 
     fn text(history: &mut History) -> String {
-        let mut out = Vec::new();
-        history.write(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        String::from_utf8(history.text().unwrap().concat()).unwrap()
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub struct Record {
     /// What is known of its end.
     #[serde(default)]
     pub outcome: Outcome,
+    /// The iteration in which the agent claimed completion, so that a claim which the gates have not settled is believed of no other.
+    #[serde(default)]
+    pub claim: Option<u64>,
     /// Every option of the loop.
     pub spec: LoopSpec,
     /// The command that leads to where `start` has put it, if there is one.
@@ -51,8 +54,10 @@ pub enum Outcome {
     /// Nothing: an earlier version wrote the record.
     #[default]
     Untold,
-    /// Its completion was not accepted, or not yet.
+    /// It has not ended, or without a word.
     Open,
+    /// It has ended without completion.
+    Over,
     /// Its completion was accepted.
     Done,
 }
@@ -67,6 +72,7 @@ impl Record {
             git_dir: worktree.git_dir.clone(),
             common_dir: worktree.common_dir.clone(),
             outcome: Outcome::Open,
+            claim: None,
             spec,
             attach: None,
         }
@@ -104,10 +110,10 @@ impl Registry {
         read(&self.path(root))
     }
 
-    /// Writes down that the completion of a loop was accepted.
-    pub fn accept(&self, root: &Path, loop_id: &str) -> Result<()> {
+    /// Changes the record of this very loop, if there is one.
+    pub fn note(&self, root: &Path, loop_id: &str, change: impl FnOnce(Record) -> Record) -> Result<()> {
         match self.load(root).filter(|record| record.loop_id == loop_id) {
-            Some(record) => self.save(&Record { outcome: Outcome::Done, ..record }),
+            Some(record) => self.save(&change(record)),
             None => Ok(()),
         }
     }

@@ -193,7 +193,7 @@ pub fn describe(state: &mut State, spec: &LoopSpec) {
 }
 
 /// Time and chance: unique among all loops of a user.
-fn new_id() -> String {
+pub fn new_id() -> String {
     let now = jiff::Timestamp::now().as_millisecond();
     let chance = std::collections::hash_map::RandomState::new();
     let random = std::hash::BuildHasher::hash_one(&chance, std::process::id());

@@ -13,8 +13,27 @@ use crate::session::{Holder, leaves};
 use crate::state::{Found, State, Status};
 use crate::worktree::Worktree;
 
-/// The reason that readers give for a loop that died without a word.
-pub const CRASHED: &str = "crashed";
+/// How a loop that died without a word was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crash {
+    /// Its state is as it left it.
+    AsItWas,
+    /// Its state is gone.
+    StateGone,
+    /// A state is there that it did not write.
+    StateReplaced,
+}
+
+impl Crash {
+    /// The reason that readers give.
+    const fn words(self) -> &'static str {
+        match self {
+            Crash::AsItWas => "crashed",
+            Crash::StateGone => "crashed, and its state file is gone",
+            Crash::StateReplaced => "crashed, and its state file is not the one that it wrote",
+        }
+    }
+}
 
 /// A loop and the one who runs it.
 #[derive(Clone, Debug)]
@@ -29,7 +48,7 @@ pub struct View {
     pub lock: PathBuf,
     /// The user's own record of this very loop.
     pub record: Option<Record>,
-    crashed: bool,
+    crash: Option<Crash>,
 }
 
 impl View {
@@ -56,12 +75,17 @@ impl View {
             Hands::Holder(holder, lock) => (Some(holder), lock),
             Hands::None | Hands::Somebody => (None, worktree.loop_lock()),
         };
-        let mut state = match (found, &holder) {
-            (Ok(Some(state)), _) => state,
+        let record = record();
+        let is_stand_in = matches!(found, Ok(None));
+        // The user's own record of a loop that has not told its end, where nobody runs it any more.
+        let unfinished = record.as_ref().filter(|record| abandoned && is_open(record, registry));
+        let mut state = match (found, &holder, unfinished) {
+            (Ok(Some(state)), ..) => state,
             // The lock decides: a loop whose file was taken away is a loop, and can be stopped.
-            (Ok(None) | Err(_), Some(holder)) => stand_in(worktree, holder),
-            (Ok(None), None) => return Ok(None),
-            (Err(error), None) => return Err(error),
+            (Ok(None) | Err(_), Some(holder), _) => stand_in(worktree, &holder.loop_id),
+            (Ok(None), None, Some(record)) if worktree.root.is_dir() => stand_in(worktree, &record.loop_id),
+            (Ok(None), None, _) => return Ok(None),
+            (Err(error), None, _) => return Err(error),
         };
         if holder.is_some() && state.status.is_over() {
             if leaves(&lock) {
@@ -72,14 +96,23 @@ impl View {
                 state.status_reason = Some(format!("its state file says {claimed}, but the loop runs"));
             }
         }
-        let record = record().filter(|record| record.loop_id == state.loop_id);
-        let crashed = abandoned && (!state.status.is_over() || is_forged(&state, record.as_ref(), registry));
-        Ok(Some(Self { worktree: worktree.clone(), state, holder, lock, record, crashed }))
+        let crash = match unfinished {
+            Some(record) if record.loop_id != state.loop_id => {
+                state.loop_id.clone_from(&record.loop_id);
+                Some(Crash::StateReplaced)
+            }
+            Some(_) if state.status == Status::Done => Some(Crash::StateReplaced),
+            _ if !abandoned || state.status.is_over() => None,
+            _ if is_stand_in => Some(Crash::StateGone),
+            _ => Some(Crash::AsItWas),
+        };
+        let record = record.filter(|record| record.loop_id == state.loop_id);
+        Ok(Some(Self { worktree: worktree.clone(), state, holder, lock, record, crash }))
     }
 
     /// Whether the loop died without a word.
     pub fn is_crashed(&self) -> bool {
-        self.crashed
+        self.crash.is_some()
     }
 
     /// Whether it is not over.
@@ -89,7 +122,7 @@ impl View {
 
     /// The status as it is, not as a dead loop left it.
     pub fn status(&self) -> Status {
-        if self.crashed { Status::Stopped } else { self.state.status }
+        if self.is_crashed() { Status::Stopped } else { self.state.status }
     }
 
     /// Whether it runs, and stands still after Ctrl-Z.
@@ -105,7 +138,7 @@ impl View {
 
     /// The reason for the status.
     pub fn reason(&self) -> Option<&str> {
-        if self.crashed { Some(CRASHED) } else { self.state.status_reason.as_deref() }
+        self.crash.map(Crash::words).or(self.state.status_reason.as_deref())
     }
 
     /// The state with what is known about its process put in.
@@ -139,22 +172,21 @@ impl Hands {
     }
 }
 
-/// Whether a state says `done` of a loop of the user's that never was. The record may have been read before the loop's end.
-fn is_forged(state: &State, record: Option<&Record>, registry: &Registry) -> bool {
-    let open = |record: &Record| record.loop_id == state.loop_id && record.outcome == Outcome::Open;
-    let is_open = |record: &Record| open(record) && registry.load(&record.root).as_ref().is_some_and(open);
-    state.status == Status::Done && record.is_some_and(is_open)
+/// Whether a loop has not told its end. The record at hand may have been read before it did.
+fn is_open(record: &Record, registry: &Registry) -> bool {
+    let now = || registry.load(&record.root).filter(|now| now.loop_id == record.loop_id);
+    record.outcome == Outcome::Open && now().is_some_and(|now| now.outcome == Outcome::Open)
 }
 
 /// What can be said of a loop whose state file was removed or broken while it runs.
-fn stand_in(worktree: &Worktree, holder: &Holder) -> State {
+fn stand_in(worktree: &Worktree, loop_id: &str) -> State {
     let why = if worktree.root.is_dir() {
         "its state file is missing or broken, and is written again when the iteration ends"
     } else {
         "its worktree was removed under it"
     };
     State {
-        loop_id: holder.loop_id.clone(),
+        loop_id: loop_id.to_owned(),
         worktree_name: worktree.name(),
         status: Status::Running,
         status_reason: Some(why.into()),

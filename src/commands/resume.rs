@@ -63,7 +63,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     session::make_room(&worktree)?;
     let mut state = View::of(&worktree, &registry)?.map_or(view.state, |view| view.state);
     session::describe(&mut state, &spec);
-    let record = Record::new(&worktree, state.loop_id.clone(), spec);
+    if opening == Opening::Adopt {
+        // What another tool wrote, or nobody knows who, becomes a loop of the user's from here on.
+        state.loop_id = session::new_id();
+    }
+    let claim = view.record.and_then(|record| record.claim).filter(|claimed| *claimed == state.last_recorded());
+    let record = Record { claim, ..Record::new(&worktree, state.loop_id.clone(), spec) };
     registry.save(&record)?;
     state.save(&worktree.state()).doing("write", &worktree.state())?;
     let signals = Signals::install()?;
@@ -84,7 +89,10 @@ fn refuse_the_finished(view: &View, spec: &LoopSpec, opening: Opening) -> Result
             Error::new("the loop is done; there is nothing to go on with").hint("wt-loop start \"the next task\"")
         );
     }
-    let is_claimed = || opening == Opening::GoOn && engine::open_claim(&view.worktree, spec, &view.state).is_some();
+    let is_claimed = || {
+        opening == Opening::GoOn
+            && engine::open_claim(&view.worktree, spec, &view.state, view.record.as_ref()).is_some()
+    };
     if !view.is_active() && spec.max.is_reached_by(recorded) && !is_claimed() {
         let more = recorded + 10;
         return Err(Error::new(format!("the loop is at its maximum of {} iterations", spec.max))

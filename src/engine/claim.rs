@@ -9,6 +9,7 @@ use crate::gates::{self, Court, Refusal, Verdict};
 use crate::log::Opening;
 use crate::material;
 use crate::options::Done;
+use crate::registry::{Record, Registry};
 use crate::state::{ExitReason, State};
 use crate::worktree::Worktree;
 
@@ -63,7 +64,10 @@ impl Engine<'_> {
         if self.opening == Opening::Adopt {
             return Ok(None);
         }
-        let Some((facts, claim)) = open_claim(self.worktree, self.spec, &self.state) else { return Ok(None) };
+        let record = Registry::of(self.env).load(&self.worktree.root);
+        let Some((facts, claim)) = open_claim(self.worktree, self.spec, &self.state, record.as_ref()) else {
+            return Ok(None);
+        };
         // The commands are to be told of the iteration whose claim it is.
         self.state.current_iteration = facts.n;
         let completion = self.ask_the_gates(claim);
@@ -113,11 +117,17 @@ pub(super) fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, stop: 
 }
 
 /// The claim of the last iteration of a loop that is not done, where a stop or a crash came before the gates had spoken, or
-/// before what they said could end it.
-pub fn open_claim(worktree: &Worktree, spec: &LoopSpec, state: &State) -> Option<(Facts<'static>, Claim)> {
+/// before what they said could end it. That the agent promised is for the user's own record to say: a state can be edited.
+pub fn open_claim(
+    worktree: &Worktree,
+    spec: &LoopSpec,
+    state: &State,
+    record: Option<&Record>,
+) -> Option<(Facts<'static>, Claim)> {
     let last = state.iterations.last().filter(|last| last.validation.is_none())?;
     let (n, ended) = (last.n, last.exit_reason?);
-    let promised = last.promise_found && ended == ExitReason::Completed;
+    let on_record = record.is_some_and(|record| record.loop_id == state.loop_id && record.claim == Some(n));
+    let promised = on_record && last.promise_found && ended == ExitReason::Completed && spec.promise.is_some();
     // An iteration that was interrupted claimed nothing then, and claims nothing now.
     let stop = (ended == ExitReason::Interrupted).then_some(Stop::Command);
     let completion = Completion::Claimed(claim(worktree, spec, promised, stop)?);

@@ -31,7 +31,7 @@ use crate::material;
 use crate::notify;
 use crate::process::{Interrupt, Signals};
 use crate::rawtext;
-use crate::registry::Registry;
+use crate::registry::{Outcome, Record, Registry};
 use crate::session::Running;
 use crate::state::{State, Status, now_text};
 use crate::term::stage::Stage;
@@ -121,6 +121,13 @@ impl<'a> Engine<'a> {
             Err(error) => {
                 let reason = error.to_string();
                 (Ending { status: Status::Stopped, exit: error.exit(), reason }, Err(error))
+            }
+        };
+        let (ending, outcome) = match self.note_outcome(&ending) {
+            Ok(()) => (ending, outcome),
+            Err(error) => {
+                let reason = error.to_string();
+                (Ending { status: Status::Stopped, exit: error.exit(), reason }, outcome.and(Err(error)))
             }
         };
         let written = self.end(&ending);
@@ -215,6 +222,13 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
+    /// The user's own record says first how it ended: what stands in the worktree is believed only with it.
+    fn note_outcome(&self, ending: &Ending) -> Result<()> {
+        let outcome = if ending.status == Status::Done { Outcome::Done } else { Outcome::Over };
+        let over = |record: Record| Record { outcome, ..record };
+        Registry::of(self.env).note(&self.worktree.root, &self.state.loop_id, over)
+    }
+
     /// Writes the end down, takes our files away and lets the next loop in.
     fn end(&mut self, ending: &Ending) -> Result<()> {
         // Once the state says that the loop is over nobody goes on with it, so the history of the change must be whole by then.
@@ -227,11 +241,6 @@ impl<'a> Engine<'a> {
         let title = Title::Ended { status: ending.status.word() };
         self.stage.set_title(&self.worktree.name(), self.spec.label.as_deref(), title);
         self.say(&story::ends(ending, &self.state, self.began.elapsed()));
-        if ending.status == Status::Done
-            && let Err(error) = Registry::of(self.env).accept(&self.worktree.root, &self.state.loop_id)
-        {
-            self.say(&story::warning(&error.to_string()));
-        }
         let saved = self.save();
         let _ = files::remove(&self.worktree.stop_request());
         let _ = files::remove(&self.worktree.pid_file());
@@ -292,9 +301,9 @@ impl<'a> Engine<'a> {
     /// Who asked for the end: a request beside the signal tells `wt-loop stop` from a bare one.
     fn stop_asked(&self) -> Option<Stop> {
         let interrupt = self.signals.interrupt()?;
-        let request = files::read(&self.worktree.stop_request()).ok().flatten().unwrap_or_default();
+        let request = files::read(&self.worktree.stop_request()).ok().flatten();
         Some(match interrupt {
-            Interrupt::Terminate if request == self.state.loop_id.as_bytes() => Stop::Command,
+            Interrupt::Terminate if request.as_deref() == Some(self.state.loop_id.as_bytes()) => Stop::Command,
             other => Stop::Signal(other.name()),
         })
     }

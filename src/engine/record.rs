@@ -8,6 +8,7 @@ use super::story;
 use super::work::Work;
 use crate::error::Result;
 use crate::options::Progress;
+use crate::registry::{Record, Registry};
 use crate::state::{ExitReason, Iteration, LeftRunning};
 use crate::worktree::{Changes, Snapshot};
 
@@ -82,6 +83,8 @@ impl Engine<'_> {
         let (failures, idle) = (self.failures, self.idle);
         let facts = Facts { n, ended, stop, completion, failures, idle, elapsed, unmendable, spent };
         if to_check(&facts, self.spec).is_some() {
+            let claimed = |record: Record| Record { claim: Some(n), ..record };
+            Registry::of(self.env).note(&self.worktree.root, &self.state.loop_id, claimed)?;
             self.save()?;
         }
         Ok(facts)

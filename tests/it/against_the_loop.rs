@@ -110,20 +110,52 @@ fn whatever_it_does_to_the_processes_ends_the_iteration_or_the_loop_and_is_told(
 
 #[test]
 fn a_done_that_only_the_state_file_says_is_a_crash() {
-    let forges =
-        "sed -i 's/\"running\"/\"done\"/; s/\"exit_code\": null/\"exit_code\": 0/' .claude/loop-state.json\nsync";
-    let world = world_with(&format!("{forges}\nkill -KILL $looper; sleep 1000"));
+    let done = "s/\"running\"/\"done\"/; s/\"exit_code\": null/\"exit_code\": 0/";
+    for forged in [done.to_owned(), format!("{done}; s/\"loop_id\": \"[^\"]*\"/\"loop_id\": \"another\"/")] {
+        let world =
+            world_with(&format!("sed -i '{forged}' .claude/loop-state.json\nsync\nkill -KILL $looper; sleep 1000"));
+        assert_eq!(ran(&world).status.code(), None);
+        assert_eq!(world.state()["status"], "done", "the file says so");
+        let status = world.wt(&["status", "--json"]).exit(0).json();
+        assert_eq!((&status["status"], &status["crashed"]), (&json!("stopped"), &json!(true)), "{forged}");
+        assert_eq!(status["status_reason"], "crashed, and its state file is not the one that it wrote");
+        assert_eq!(listed(&world).unwrap()["status"], "stopped");
+        world.wt(&["monitor"]).exit(1).stderr_has("is over (stopped: crashed, and its state file is not the one");
+        // And it can be gone on with, which a loop that is done cannot.
+        world.agent("claude", "cat > /dev/null\ntouch proof\nsed -i 's/\\[ \\]/[x]/' tasks.md\n");
+        world.wt(&["resume"]).exit(0);
+        assert_eq!(world.wt(&["status", "--json"]).exit(0).json()["status"], "done");
+        world.wt(&["resume"]).exit(1).stderr_has("the loop is done");
+    }
+}
+
+#[test]
+fn a_promise_that_only_the_state_file_tells_of_is_none() {
+    let world = World::new();
+    let told = r#"{"n": 1, "exit_reason": "completed", "exit_code": 0, "promise_found": true}"#;
+    let forges = format!("sed -i 's/\"iterations\": \\[/&{told}/' .claude/loop-state.json\nsync");
+    world.agent(
+        "claude",
+        &format!("cat > /dev/null\nlooper=$(ps -o ppid= -p $PPID)\n{forges}\nkill -KILL $looper; sleep 1000\n"),
+    );
+    let crashed = world.spawn_fresh(&["run", "task", "--max", "3", "--stall-threshold", "0"]).wait();
+    assert_eq!(crashed.status.code(), None);
+    world.wait_until_nothing_is_left();
+    assert_eq!(world.state()["iterations"][0]["promise_found"], true, "the file says so");
+    world.agent("claude", "cat > /dev/null\necho asked\n");
+    world.wt(&["resume"]).exit(3).stdout_has("asked").lacks("accepted");
+    assert_eq!(world.state()["status"], "stuck");
+}
+
+#[test]
+fn a_loop_whose_state_was_removed_before_it_was_killed_is_not_forgotten() {
+    let world = world_with("git clean -xfdq\nkill -KILL $looper; sleep 1000");
     assert_eq!(ran(&world).status.code(), None);
-    assert_eq!(world.state()["status"], "done", "the file says so");
     let status = world.wt(&["status", "--json"]).exit(0).json();
-    assert_eq!((&status["status"], &status["status_reason"]), (&json!("stopped"), &json!("crashed")));
+    assert_eq!(status["status_reason"], "crashed, and its state file is gone");
     assert_eq!(listed(&world).unwrap()["status"], "stopped");
-    world.wt(&["monitor"]).exit(1).stderr_has("is over (stopped: crashed)");
-    // And it can be gone on with, which a loop that is done cannot.
     world.agent("claude", "cat > /dev/null\ntouch proof\nsed -i 's/\\[ \\]/[x]/' tasks.md\n");
     world.wt(&["resume"]).exit(0);
-    assert_eq!(world.wt(&["status", "--json"]).exit(0).json()["status"], "done");
-    world.wt(&["resume"]).exit(1).stderr_has("the loop is done");
 }
 
 #[test]

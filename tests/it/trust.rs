@@ -112,6 +112,21 @@ fn a_planted_state_chooses_no_command_no_approval_and_no_end() {
     assert_ne!(world.state()["status"], "done");
     world.wt(&["status"]).exit(0).lacks("no loop of yours");
     assert_eq!(world.state()["iterations"].as_array().unwrap().len(), 2);
+    assert!(!world.state()["loop_id"].as_str().unwrap().is_empty(), "from here on it is a loop of the user's");
+}
+
+#[test]
+fn a_planted_promise_is_not_believed_by_a_second_resume_either() {
+    let world = World::with_agent("cat > /dev/null\nkill -KILL $(ps -o ppid= -p $PPID)\nsleep 1000\n");
+    let planted = json!({
+        "status": "stopped", "task": "the task", "max_iterations": 9,
+        "iterations": [{ "n": 1, "exit_reason": "completed", "exit_code": 0, "promise_found": true }],
+    });
+    world.write(".claude/loop-state.json", &planted.to_string());
+    assert_eq!(world.spawn_fresh(&["resume", "--max", "2"]).wait().status.code(), None);
+    world.wait_until_nothing_is_left();
+    world.agent("claude", TELLS);
+    world.wt(&["resume"]).exit(3).stdout_has("args: ").lacks("accepted");
 }
 
 #[test]

@@ -146,10 +146,19 @@ pub fn set_aside(worktree: &Worktree, why: &str) -> Result<()> {
     Ok(())
 }
 
-/// Records that a loop died without a word, so that the file says what readers say.
+/// Records a crash for somebody who does not start anything; one who does has the word.
+pub fn settle_crash(view: &View, registry: &Registry) -> Result<()> {
+    let Ok(_starting) = Starting::begin(&view.worktree, registry) else { return Ok(()) };
+    record_crash(view)
+}
+
+/// Records that a loop died without a word, so that the file says what readers say. For whoever holds the start lock; where
+/// another has written since `view` was taken, there is nothing left to record.
 pub fn record_crash(view: &View) -> Result<()> {
     let mut state = view.state.clone();
-    if view.is_crashed() {
+    let now = State::load(&view.worktree.state()).doing("read", &view.worktree.state())?;
+    let is_stale = matches!(&now, Found::State(now) if now.updated_at != state.updated_at);
+    if view.is_crashed() && !is_stale {
         refuse_tracked(&view.worktree)?;
         state.status = Status::Stopped;
         state.status_reason = Some("crashed".into());

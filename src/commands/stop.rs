@@ -58,7 +58,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
 
 fn stop(view: &View, registry: &Registry) -> Result<String> {
     let name = plain(&view.worktree.name());
-    session::record_crash(view)?;
+    if view.is_crashed() {
+        session::settle_crash(view, registry)?;
+    }
     if !view.is_active() {
         let reason = view.reason().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
         return Ok(format!("the loop in {name} is already over ({}{reason})", view.status()));

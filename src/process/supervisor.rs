@@ -332,8 +332,12 @@ impl Run {
         }
     }
 
-    /// A guard that cannot be told is dead, which is noticed by itself; one that was stopped is made to listen.
+    /// A guard that cannot be told is dead, which is noticed by itself; one that was stopped is made to listen. Where its work was
+    /// taken over, its pid may be somebody else's.
     fn order(&mut self, order: Order) {
+        if self.sweep.is_some() {
+            return;
+        }
         let told = self.control.get_mut().write_all(&[order.byte()]).is_ok();
         hang_up_unless(told, self.control.get_ref());
         let _ = kill(Pid::from_raw(i32::try_from(self.guard.id()).unwrap_or_default()), Signal::SIGCONT);

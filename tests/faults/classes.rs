@@ -61,7 +61,7 @@ pub const TIME: Class = Class {
     name: "time",
     done: "the wall clock jumps by days, forward and backward, before each kind of deadline",
     at_least: 12,
-    holds: "no deadline fires early or late; usage limits end by the wall clock, and times in files are its own",
+    holds: "no deadline fires early or late; a usage limit ends by the wall clock and is not stretched by it, and times in files are its own",
 };
 
 /// Many loops.

@@ -69,9 +69,18 @@ pub fn plan(worktree: &Worktree, env: &Environment, typed: Typed, defaults: &Def
     let work = Work { task, change_id, module_id, layout, label: work.label, project_validation };
     let spec = config.resolve(work, tasks, defaults)?;
     let program = Harness::of(&spec)?.locate(env, &worktree.root)?;
+    let is_linked = || spec.change_id.is_none() && layout::has_linked_tasks(&worktree.root);
     match (tasks, asked) {
+        (TasksFile::Missing, None) if defaults.follows_tasks() && is_linked() => {
+            term::warn("tasks.md is a symbolic link, so it is not read; using manual done criteria");
+        }
         (TasksFile::Missing, None) if defaults.follows_tasks() => {
             term::warn("No tasks.md found, using manual done criteria");
+        }
+        (TasksFile::Missing, Some(Done::Tasks)) if is_linked() => {
+            term::warn(
+                "tasks.md is a symbolic link, so it is not read; the loop is done when a file is in its place and all its tasks are closed",
+            );
         }
         (TasksFile::Missing, Some(Done::Tasks)) => {
             term::warn("no tasks.md found; the loop is done when there is one and all its tasks are closed");

@@ -27,6 +27,11 @@ pub fn find_tasks(root: &Path) -> Option<PathBuf> {
     })
 }
 
+/// Whether the root has a `tasks.md` that is passed over because it is a symbolic link.
+pub fn has_linked_tasks(root: &Path) -> bool {
+    root.join(TASKS).is_symlink()
+}
+
 fn tasks_in(folder: &Path) -> Option<PathBuf> {
     let tasks = folder.join(TASKS);
     fs::symlink_metadata(&tasks).is_ok_and(|meta| meta.is_file()).then_some(tasks)
@@ -91,6 +96,8 @@ mod tests {
         symlink(outside.path().join("tasks.md"), root.path().join("a/tasks.md")).unwrap();
         symlink(outside.path(), root.path().join("b")).unwrap();
         assert_eq!(find_tasks(root.path()), None);
+        assert!(has_linked_tasks(root.path()));
+        assert!(!has_linked_tasks(outside.path()));
         assert_eq!(find_tasks(&root.path().join("missing")), None);
     }
 }

@@ -37,7 +37,7 @@ mod table;
 mod testing;
 
 pub use change::{Change, Module, module_of};
-pub use find::find_tasks;
+pub use find::{find_tasks, has_linked_tasks};
 pub use open::{behind_links, open_inside};
 pub use read::{READ_LIMIT, read_inside};
 pub use read_error::ReadError;

@@ -169,6 +169,19 @@ fn a_tasks_md_that_is_a_link_is_no_tasks_md() {
 }
 
 #[test]
+fn a_tasks_md_that_is_a_link_is_told() {
+    let world = with_secrets();
+    put_link(&world.root.join("tasks.md"), &world.beside("outside/key"));
+    for (options, then) in [(&[][..], "using manual done criteria"), (&["--done", "tasks"], "the loop is done when")] {
+        world
+            .wt(&[&["run", "task", "--dry-run"], options].concat())
+            .exit(0)
+            .stderr_has(&format!("wt-loop: warning: tasks.md is a symbolic link, so it is not read; {then}"))
+            .lacks("No tasks.md found");
+    }
+}
+
+#[test]
 fn a_prompt_file_of_the_repository_is_not_read_where_a_link_leads_out() {
     let world = with_secrets();
     put_link(&world.root.join("prompts/key.md"), &world.beside("outside/key"));

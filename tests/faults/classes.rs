@@ -88,6 +88,54 @@ pub const PIDS: Class = Class {
     holds: "it is never signalled",
 };
 
+/// Input that was made to do harm. The points of this class and of those below are the tests of a module of `tests/it` with its
+/// name, counted by `scripts/test`.
+pub const HOSTILE: Class = Class {
+    name: "hostile",
+    done: "names, texts, states and output with terminal escapes, links out of the worktree, pipes and devices in place of files, \
+           JSON and lines without measure",
+    at_least: 23,
+    holds: "a terminal gets text and colours, nothing outside is read or written, nothing is waited for, and a refusal is one line",
+};
+
+/// The agent against its own loop.
+pub const AGAINST_THE_LOOP: Class = Class {
+    name: "against the loop",
+    done: "an agent edits, removes and replaces the files of its loop, kills and stops its processes, and claims to be done",
+    at_least: 9,
+    holds: "the loop is never `done` by it, the outcome is told, and a loop without its worktree or lock can still be stopped",
+};
+
+/// Least privilege.
+pub const PRIVILEGE: Class = Class {
+    name: "privilege",
+    done: "runs under several umasks, an agent that looks at what it inherits, a secret in the environment",
+    at_least: 5,
+    holds: "what is made is the user's alone, an agent inherits three descriptors, and the secret is in no file and on no command line",
+};
+
+/// Trust in a repository.
+pub const TRUST: Class = Class {
+    name: "trust",
+    done: "a repository that ships settings, states and commands",
+    at_least: 6,
+    holds: "it chooses no agent, no approval and no end, and its commands are shown before they first run",
+};
+
 /// Every way, in the order of the README.
 #[allow(dead_code, reason = "for the README; the tests here know each by its name")]
-pub const CLASSES: [&Class; 9] = [&CRASH, &ERRORS, &GUARD, &GUARD_ERRORS, &RESOURCES, &TIME, &MANY, &STARTS, &PIDS];
+pub const CLASSES: [&Class; 13] = [
+    &CRASH,
+    &ERRORS,
+    &GUARD,
+    &GUARD_ERRORS,
+    &RESOURCES,
+    &TIME,
+    &MANY,
+    &STARTS,
+    &PIDS,
+    &HOSTILE,
+    &AGAINST_THE_LOOP,
+    &PRIVILEGE,
+    &TRUST,
+];

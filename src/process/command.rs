@@ -130,9 +130,16 @@ fn end_within(child: &mut Child, at_most: Duration) -> io::Result<ExitStatus> {
 }
 
 /// Asks what [`spawn_detached`] started, and what shares its group, to end; who has ended already is none the worse for it.
+/// It is asked more than once: before it is the program that was meant, it hears nothing.
 pub fn end_detached(child: &mut Child) {
-    if let (Ok(None), Ok(pid)) = (child.try_wait(), i32::try_from(child.id())) {
-        let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
+    const TIMES: u32 = 10;
+    for _ in 0..TIMES {
+        let (Ok(None), Ok(pid)) = (child.try_wait(), i32::try_from(child.id())) else { return };
+        if killpg(Pid::from_raw(pid), Signal::SIGTERM).is_err() {
+            // It leads no group yet, so it is still ours alone.
+            let _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

@@ -33,5 +33,5 @@ pub fn go(
 ) -> Result<Exit> {
     let running = Running::begin(worktree, &Registry::of(env), &state.loop_id)?;
     drop(starting);
-    Engine::new(worktree, env, &record.spec, signals, state, opening, running)?.run(|_| ())
+    Engine::new(worktree, env, &record.spec, signals, state, opening, running)?.run(|_| Ok(()))
 }

@@ -79,7 +79,10 @@ fn run_here(args: &Args, context: &Context, worktree: &Worktree) -> Result<Exit>
 fn take_up(worktree: &Worktree, registry: &Registry) -> Result<Exit> {
     let Some(guest) = Guest::arrive(worktree)? else { return Err(nothing_prepared(worktree, registry)) };
     let signals = Signals::install()?;
-    let (record, state, running) = match prepared(worktree, &guest.env, &guest.loop_id) {
+    let prepared = prepared(worktree, &guest.env, &guest.loop_id);
+    // With the lock in hand nobody prepares another loop, so what is written from here on is over no other's state.
+    let (record, state, running) = match prepared.and_then(|prepared| guest.ensure_awaited(&signals).map(|()| prepared))
+    {
         Ok(prepared) => prepared,
         Err(error) => {
             guest.report_failure(&error);
@@ -94,8 +97,11 @@ fn take_up(worktree: &Worktree, registry: &Registry) -> Result<Exit> {
         }
     };
     let outcome = engine.in_its_own_window().run(|begun| match begun {
-        Ok(()) => guest.report_running(),
-        Err(error) => guest.report_failure(error),
+        Ok(()) => guest.report_running(&signals),
+        Err(error) => {
+            guest.report_failure(error);
+            Ok(())
+        }
     });
     // Lock and pid file are released: whoever waits here stands in no loop's way.
     linger(worktree, guest.at_end, &signals, outcome)

@@ -112,11 +112,11 @@ impl<'a> Engine<'a> {
     }
 
     /// Runs the loop to its end and returns what the process is to exit with. `begun` is told once the state says that it
-    /// runs, or why it does not.
-    pub fn run(mut self, begun: impl FnOnce(Result<(), &Error>)) -> Result<Exit> {
+    /// runs, or why it does not, and can say why it is not to go on.
+    pub fn run(mut self, begun: impl FnOnce(Result<(), &Error>) -> Result<()>) -> Result<Exit> {
         let beginning = self.begin();
-        begun(beginning.as_ref().copied());
-        let (ending, outcome) = match beginning.and_then(|()| self.iterate()) {
+        let word = begun(beginning.as_ref().copied());
+        let (ending, outcome) = match beginning.and(word).and_then(|()| self.iterate()) {
             Ok(ending) => (ending.clone(), Ok(ending.exit)),
             Err(error) => {
                 let reason = error.to_string();
@@ -156,6 +156,9 @@ impl<'a> Engine<'a> {
     }
 
     fn iterate(&mut self) -> Result<Ending> {
+        if let Some(stop) = self.stop_asked() {
+            return Ok(decide::stopped(stop));
+        }
         self.tell_what_is_checked();
         if let Some(ending) = self.settle_open_claim()? {
             return Ok(ending);

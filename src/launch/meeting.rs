@@ -1,13 +1,13 @@
 //! Where `start` and the loop it launches meet: a private socket.
 //!
 //! The loop finds the socket's path in the worktree's git directory, gets the loop's id and the environment of the user's
-//! shell, takes the loop lock, and reports in. So nothing secret stands on a command line or on disk, and what
-//! `start` says is true. When `start` gives up, path and socket are gone: a terminal that opens late finds no loop to
-//! take up.
+//! shell, takes the loop lock, reports in, and goes on when `start` has acknowledged it. So nothing secret stands on a command line
+//! or on disk, and what `start` says is true. When `start` gives up, path and socket are gone: a terminal that opens late
+//! finds no loop to take up, and a loop that reports too late gets no word and ends.
 
 use std::fs;
-use std::io::{self, BufReader};
-use std::os::fd::AsFd;
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -48,6 +48,13 @@ enum Arrival {
     Failed { why: String },
 }
 
+/// What `start` says to a loop that has reported in time.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    GoOn,
+}
+
 /// The side of `start`.
 pub struct Host {
     listener: UnixListener,
@@ -75,6 +82,7 @@ impl Host {
     /// waited for any longer, and neither is anything after a signal. `name` is the place's.
     pub fn wait(&self, name: &str, launched: &mut Launched, signals: &Signals) -> Result<i32> {
         let deadline = Instant::now() + PATIENCE;
+        let mut caller: Option<Caller> = None;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -86,37 +94,84 @@ impl Host {
             if let Some(by) = signals.interrupt() {
                 return Err(Error::new(format!("interrupted by {} before the loop had reported in", by.name())));
             }
-            let failed = launched.failed();
+            // A loop that has called tells of its own end.
+            let failed = if caller.is_none() { launched.failed() } else { None };
             // What arrived before the end of a process is looked at after it.
             let patience = if failed.is_some() { Duration::ZERO } else { left.min(GLANCE) };
-            if self.is_called(patience, signals) {
-                return self.receive();
-            }
-            if let Some(status) = failed {
-                return Err(Error::new(format!("{name} ended before the loop could report in ({status})")));
+            let (source, flags) = match &caller {
+                None => (self.listener.as_fd(), PollFlags::POLLIN),
+                Some(caller) => (caller.stream.as_fd(), caller.awaits()),
+            };
+            let is_ready = is_ready(source, flags, timeout(patience), signals);
+            match (&mut caller, failed) {
+                (None, _) if is_ready => caller = Some(self.let_in().doing("talk over", &self.socket)?),
+                (None, Some(status)) => {
+                    return Err(Error::new(format!("{name} ended before the loop could report in ({status})")));
+                }
+                (Some(caller), _) if is_ready => {
+                    if let Some(pid) = self.hear(caller, name)? {
+                        return Ok(pid);
+                    }
+                }
+                _ => {}
             }
         }
     }
 
-    fn is_called(&self, patience: Duration, signals: &Signals) -> bool {
-        let calls = PollFd::new(self.listener.as_fd(), PollFlags::POLLIN);
-        let mut watched = [calls, PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
-        let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
-        let ready = poll(&mut watched, patience).is_ok_and(|ready| ready > 0);
-        signals.settle();
-        ready && watched[0].any().unwrap_or(false)
+    fn let_in(&self) -> io::Result<Caller> {
+        let (stream, _) = self.listener.accept()?;
+        stream.set_nonblocking(true)?;
+        let mut welcome = Vec::new();
+        crate::process::send(&mut welcome, &self.welcome)?;
+        Ok(Caller { stream, unsent: welcome, heard: Vec::new() })
     }
 
-    fn receive(&self) -> Result<i32> {
-        let met = self.listener.accept().and_then(|(guest, _)| {
-            guest.set_read_timeout(Some(PATIENCE))?;
-            crate::process::send(&guest, &self.welcome)?;
-            receive::<Arrival>(&guest)
+    /// The pid of the loop, once it has reported in and been acknowledged.
+    fn hear(&self, caller: &mut Caller, name: &str) -> Result<Option<i32>> {
+        let met = caller.go_on().and_then(|arrival| {
+            if let Some(Arrival::Running { .. }) = arrival {
+                crate::process::send(&caller.stream, &Word::GoOn)?;
+            }
+            Ok(arrival)
         });
-        match met.doing("talk over", &self.socket)? {
-            Arrival::Running { pid } => Ok(pid),
-            Arrival::Failed { why } => Err(Error::new(why)),
+        match met {
+            Ok(Some(Arrival::Running { pid })) => Ok(Some(pid)),
+            Ok(Some(Arrival::Failed { why })) => Err(Error::new(why)),
+            Ok(None) => Ok(None),
+            Err(error) if is_hung_up(&error) => {
+                Err(Error::new(format!("the loop in {name} ended before it could report in")))
+            }
+            Err(error) => Err(error).doing("talk over", &self.socket),
         }
+    }
+}
+
+/// A loop that has called and is talked to without waiting for it.
+struct Caller {
+    stream: UnixStream,
+    /// What is left of the welcome.
+    unsent: Vec<u8>,
+    /// What has come of the arrival.
+    heard: Vec<u8>,
+}
+
+impl Caller {
+    fn awaits(&self) -> PollFlags {
+        if self.unsent.is_empty() { PollFlags::POLLIN } else { PollFlags::POLLOUT }
+    }
+
+    /// Sends and reads what goes at once; the arrival, once it is whole.
+    fn go_on(&mut self) -> io::Result<Option<Arrival>> {
+        let mut part = [0; 4096];
+        let done = if self.unsent.is_empty() { self.stream.read(&mut part) } else { self.stream.write(&self.unsent) };
+        match done {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(sent) if !self.unsent.is_empty() => drop(self.unsent.drain(..sent)),
+            Ok(read) => self.heard.extend_from_slice(&part[..read]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+        if self.heard.ends_with(b"\n") { Ok(Some(serde_json::from_slice(&self.heard)?)) } else { Ok(None) }
     }
 }
 
@@ -159,17 +214,51 @@ impl Guest {
         Ok(Some(Self { stream, loop_id, env, at_end }))
     }
 
-    /// Reports in: the loop runs.
-    pub fn report_running(&self) {
+    /// Fails where `start` has given up: before a loop has reported in, it sends nothing and its end is all that can be heard.
+    pub fn ensure_awaited(&self, signals: &Signals) -> Result<()> {
+        let has_gone = is_ready(self.stream.as_fd(), PollFlags::POLLIN, PollTimeout::ZERO, signals);
+        if has_gone { Err(too_late()) } else { Ok(()) }
+    }
+
+    /// Reports in: the loop runs; and waits for the word that it may go on. It may not once `start` has given up. A
+    /// signal ends the wait, and is for the loop to see to.
+    pub fn report_running(&self, signals: &Signals) -> Result<()> {
         let pid = i32::try_from(std::process::id()).unwrap_or_default();
-        // A start that has gone home meanwhile is nobody's loss.
-        let _ = crate::process::send(&self.stream, &Arrival::Running { pid });
+        crate::process::send(&self.stream, &Arrival::Running { pid }).map_err(|_| too_late())?;
+        // No deadline: a `start` that is there may have been suspended, and one that is not is heard to have gone.
+        while !is_ready(self.stream.as_fd(), PollFlags::POLLIN, PollTimeout::NONE, signals) {
+            if signals.interrupt().is_some() {
+                return Ok(());
+            }
+        }
+        let Word::GoOn = receive(&self.stream).map_err(|_| too_late())?;
+        Ok(())
     }
 
     /// Reports why there will be no loop.
     pub fn report_failure(&self, error: &Error) {
         let _ = crate::process::send(&self.stream, &Arrival::Failed { why: error.to_string() });
     }
+}
+
+fn too_late() -> Error {
+    Error::new("not started: the loop reported in after start had given up")
+}
+
+fn is_hung_up(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
+}
+
+/// Waits until a socket is ready, or for a signal, or no longer; returns whether the socket is.
+fn is_ready(source: BorrowedFd, flags: PollFlags, patience: PollTimeout, signals: &Signals) -> bool {
+    let mut watched = [PollFd::new(source, flags), PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
+    let ready = poll(&mut watched, patience).is_ok_and(|ready| ready > 0);
+    signals.settle();
+    ready && watched[0].any().unwrap_or(false)
+}
+
+fn timeout(patience: Duration) -> PollTimeout {
+    PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO)
 }
 
 fn receive<T: DeserializeOwned>(from: &UnixStream) -> io::Result<T> {

@@ -1,6 +1,9 @@
 //! Places that do not open: what a person is told, and that nothing is left half started.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::alone;
@@ -74,15 +77,84 @@ fn a_terminal_that_never_opens_is_ended_when_start_gives_up() {
 
 #[test]
 fn ctrl_c_while_start_waits_leaves_nothing_behind() {
-    let world = World::with_agent(HOLDS);
-    world.user_config("[terminals.mine]\ncommand = [\"myterm\"]\n");
-    world.agent("myterm", "exec sleep 1000\n");
+    let world = without_a_window();
     let start = world.spawn_fresh(&["start", "task", "--launcher", "mine"]);
     wait_until("the terminal", || !world.processes_like("sleep 1000").is_empty());
     start.signal(nix::sys::signal::Signal::SIGINT);
     start.wait().exit(130).stderr_has("wt-loop: interrupted by Ctrl-C before the loop had reported in\n");
     world.wait_until_nothing_is_left();
     nothing_runs(&world, "interrupted by Ctrl-C");
+}
+
+/// Where a `start` has left the path of its socket.
+fn meeting(world: &World) -> PathBuf {
+    world.git(&world.root, &["rev-parse", "--absolute-git-dir"]).parse::<PathBuf>().unwrap().join("wt-loop/meeting")
+}
+
+/// Calls the `start` that waits in this world, as a loop does, and hears its welcome.
+fn call(world: &World) -> (UnixStream, Vec<u8>) {
+    let pointer = meeting(world);
+    wait_until("the socket", || pointer.exists());
+    let called = UnixStream::connect(fs::read_to_string(pointer).unwrap()).unwrap();
+    let mut welcome = Vec::new();
+    BufReader::new(&called).read_until(b'\n', &mut welcome).unwrap();
+    (called, welcome)
+}
+
+/// A world whose terminal opens no window, so that the test can call in its stead.
+fn without_a_window() -> World {
+    let world = World::with_agent(HOLDS);
+    world.user_config("[terminals.mine]\ncommand = [\"myterm\"]\n");
+    world.agent("myterm", "exec sleep 1000\n");
+    world
+}
+
+#[test]
+fn a_loop_that_reports_in_after_start_has_given_up_runs_no_agent() {
+    let world = without_a_window();
+    let start = world.spawn_fresh(&["start", "task", "--launcher", "mine", "--close"]);
+    let (called, welcome) = call(&world);
+    // Between the two stands the test, which keeps the loop's word to itself.
+    let between = world.beside("run/between");
+    let listener = UnixListener::bind(&between).unwrap();
+    fs::write(meeting(&world), between.to_str().unwrap()).unwrap();
+    let runner = world.spawn_fresh(&["run"]);
+    let (mut loops_end, _) = listener.accept().unwrap();
+    loops_end.write_all(&welcome).unwrap();
+    let mut arrival = String::new();
+    BufReader::new(&loops_end).read_line(&mut arrival).unwrap();
+    assert!(arrival.starts_with(r#"{"running":{"pid":"#), "{arrival}");
+    start.wait().exit(1).stderr_has("wt-loop: the loop did not report in from mine within 10 s\n");
+    drop((called, loops_end));
+    runner.wait().exit(1).stderr_has("wt-loop: not started: the loop reported in after start had given up\n");
+    assert!(!world.beside("prompt-1").exists(), "no agent ran");
+    assert_eq!(world.state()["iterations"].as_array().map(Vec::len), Some(0));
+    fs::remove_file(between).unwrap();
+    world.wait_until_nothing_is_left();
+    nothing_runs(&world, "the loop reported in after start had given up");
+}
+
+#[test]
+fn ctrl_c_is_seen_while_a_loop_that_has_called_is_silent() {
+    let world = without_a_window();
+    let start = world.spawn_fresh(&["start", "task", "--launcher", "mine"]);
+    let _called = call(&world);
+    let began = Instant::now();
+    start.signal(nix::sys::signal::Signal::SIGINT);
+    start.wait().exit(130).stderr_has("wt-loop: interrupted by Ctrl-C before the loop had reported in\n");
+    assert!(began.elapsed().as_secs() < 8, "it does not wait for the loop");
+    world.wait_until_nothing_is_left();
+    nothing_runs(&world, "interrupted by Ctrl-C");
+}
+
+#[test]
+fn a_loop_that_dies_before_it_reports_in_is_told_at_once() {
+    let world = without_a_window();
+    let start = world.spawn_fresh(&["start", "task", "--launcher", "mine"]);
+    drop(call(&world));
+    start.wait().exit(1).stderr_has("wt-loop: the loop in mine ended before it could report in\n");
+    world.wait_until_nothing_is_left();
+    nothing_runs(&world, "ended before it could report in");
 }
 
 #[test]

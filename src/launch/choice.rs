@@ -20,8 +20,8 @@ pub struct Facts {
     pub tmux: Tmux,
     /// Where its user sits.
     pub seat: Seat,
-    /// The program that `$TERMINAL` names.
-    pub terminal: Option<String>,
+    /// What `$TERMINAL` says: a program, and the words after it.
+    pub terminal: Option<(String, Vec<String>)>,
     /// The program that `x-terminal-emulator` stands for.
     pub system_terminal: Option<String>,
     /// Whether a systemd of this user runs.
@@ -77,9 +77,9 @@ impl Facts {
     /// Looks around.
     pub fn gather(env: &Environment, cwd: &Path, own: &[OwnTerminal]) -> Self {
         let text = |name| env.get(name).and_then(|value| value.to_str()).filter(|value| !value.is_empty());
-        let terminal = text("TERMINAL").and_then(|value| value.split_whitespace().next()).map(str::to_owned);
+        let terminal = text("TERMINAL").and_then(words_of);
         let known: Vec<Launcher> = Launcher::all().chain(own.iter().cloned().map(Launcher::Own)).collect();
-        let asked = known.iter().flat_map(Launcher::programs).chain(terminal.as_deref());
+        let asked = known.iter().flat_map(Launcher::programs).chain(terminal.iter().map(|(program, _)| &**program));
         let programs = asked.filter(|program| located(program, env, cwd).is_some()).map(str::to_owned).collect();
         let system_terminal = located("x-terminal-emulator", env, cwd)
             .and_then(|link| link.canonicalize().ok())
@@ -99,6 +99,14 @@ impl Facts {
         let programs = launcher.programs();
         let heard = !matches!(launcher, Launcher::Systemd) || self.manager == Manager::Runs;
         heard && (programs.is_empty() || programs.iter().any(|program| self.programs.contains(*program)))
+    }
+
+    /// Whether its window could be seen here.
+    fn shows(&self, launcher: &Launcher) -> bool {
+        match launcher {
+            Launcher::Terminal(terminal) | Launcher::Users(terminal, ..) => self.seat.shows(terminal.display),
+            _ => true,
+        }
     }
 }
 
@@ -132,11 +140,13 @@ impl Seat {
 /// Every place that would do, the best one first. There is always one.
 pub fn choices(facts: &Facts, own: &[OwnTerminal]) -> Vec<Choice> {
     let mut found = Vec::new();
+    let mut passed_over = None;
     if facts.tmux == Tmux::Inside {
         add(&mut found, facts, Launcher::Tmux, "this shell runs in tmux".into());
     }
+    let before = found.len();
     match facts.seat {
-        Seat::X11 | Seat::Wayland | Seat::Both => windows(&mut found, facts, own),
+        Seat::X11 | Seat::Wayland | Seat::Both => passed_over = windows(&mut found, facts, own),
         Seat::Mac(front) => {
             let first = mac::APPS.into_iter().filter(|app| app.name == front);
             for app in first.chain(mac::APPS.into_iter().filter(|app| app.name != front)) {
@@ -154,21 +164,40 @@ pub fn choices(facts: &Facts, own: &[OwnTerminal]) -> Vec<Choice> {
     };
     add(&mut found, facts, Launcher::Tmux, format!("{windowless}, and tmux is installed"));
     add(&mut found, facts, Launcher::Background, format!("{windowless}, and tmux is not installed"));
+    if let Some(note) = passed_over {
+        found.iter_mut().skip(before).for_each(|choice| choice.why.push_str(&note));
+    }
     found
 }
 
-/// The windows of a desktop: what the user says, what the system says, what is there.
-fn windows(found: &mut Vec<Choice>, facts: &Facts, own: &[OwnTerminal]) {
-    if let Some(program) = &facts.terminal {
+/// The program of `$TERMINAL` and the words after it. Debian's wrappers take the words of xterm, so what is wrapped is meant.
+fn words_of(value: &str) -> Option<(String, Vec<String>)> {
+    let mut words = value.split_whitespace();
+    let program = words.next()?;
+    let program = program.strip_suffix(".wrapper").unwrap_or(program);
+    Some((program.to_owned(), words.map(str::to_owned).collect()))
+}
+
+/// The windows of a desktop: what the user says, what the system says, what is there. Returns why what the user says was passed over.
+fn windows(found: &mut Vec<Choice>, facts: &Facts, own: &[OwnTerminal]) -> Option<String> {
+    let passed_over = facts.terminal.as_ref().and_then(|(program, words)| {
         let name = program.rsplit('/').next().unwrap_or(program);
         let described = own.iter().find(|own| own.name == *name || own.program() == program);
         let launcher = match (described, Terminal::of_program(name)) {
-            (Some(own), _) => Launcher::Own(own.clone()),
-            (None, Some(known)) => Launcher::Terminal(known),
-            (None, None) => Launcher::Own(OwnTerminal::usual(program)),
+            (Some(own), _) => Launcher::Own(own.with(words)),
+            (None, Some(known)) => Launcher::Users(known, program.clone(), words.clone()),
+            (None, None) => Launcher::Own(OwnTerminal::usual(program).with(words)),
         };
-        add(found, facts, launcher, format!("$TERMINAL is {program}"));
-    }
+        let why = if !facts.has(&launcher) {
+            "cannot be run"
+        } else if !facts.shows(&launcher) {
+            "opens no window on this desktop"
+        } else {
+            add(found, facts, launcher, format!("$TERMINAL is {program}"));
+            return None;
+        };
+        Some(format!("; $TERMINAL is {program}, which {why}"))
+    });
     if let Some(known) = facts.system_terminal.as_deref().and_then(Terminal::of_program) {
         add(found, facts, Launcher::Terminal(known), format!("x-terminal-emulator is {}", known.name));
     }
@@ -180,15 +209,15 @@ fn windows(found: &mut Vec<Choice>, facts: &Facts, own: &[OwnTerminal]) {
     for terminal in TERMINALS {
         add(found, facts, Launcher::Terminal(terminal), format!("{} is installed", terminal.name));
     }
+    passed_over
 }
 
 /// Adds a place that can be used and is not among those found.
 fn add(found: &mut Vec<Choice>, facts: &Facts, launcher: Launcher, why: String) {
-    let shown = match &launcher {
-        Launcher::Terminal(terminal) => facts.seat.shows(terminal.display),
-        _ => true,
-    };
-    if shown && facts.has(&launcher) && found.iter().all(|choice| choice.launcher.name() != launcher.name()) {
+    if facts.shows(&launcher)
+        && facts.has(&launcher)
+        && found.iter().all(|choice| choice.launcher.name() != launcher.name())
+    {
         found.push(Choice { launcher, why });
     }
 }
@@ -265,7 +294,7 @@ mod tests {
     #[test]
     fn auto_is_a_table() {
         use Seat::{Blind, Both, Mac, Remote, Wayland, X11};
-        let with = |terminal: &str, facts: Facts| Facts { terminal: Some(terminal.into()), ..facts };
+        let with = |terminal: &str, facts: Facts| Facts { terminal: words_of(terminal), ..facts };
         let system = |program: &str, facts: Facts| Facts { system_terminal: Some(program.into()), ..facts };
         let inside = |facts: Facts| Facts { tmux: Tmux::Inside, ..facts };
         for (facts, name, why) in [
@@ -273,10 +302,21 @@ mod tests {
             (inside(around(Blind, ALL)), "tmux", "this shell runs in tmux"),
             (inside(around(X11, &["xterm"])), "xterm", "xterm is installed"),
             (with("xterm", around(X11, ALL)), "xterm", "$TERMINAL is xterm"),
-            (with("/usr/bin/konsole", around(Both, ALL)), "konsole", "$TERMINAL is /usr/bin/konsole"),
+            (with("/opt/konsole", around(Both, &["/opt/konsole"])), "konsole", "$TERMINAL is /opt/konsole"),
+            (with("konsole.wrapper", around(Both, ALL)), "konsole", "$TERMINAL is konsole"),
             (with("mine", around(X11, ALL)), "mine", "$TERMINAL is mine"),
-            (with("gone", around(X11, ALL)), "kitty", "kitty is installed"),
-            (with("xterm", around(Wayland, ALL)), "kitty", "kitty is installed"),
+            (with("gone", around(X11, ALL)), "kitty", "kitty is installed; $TERMINAL is gone, which cannot be run"),
+            (
+                with("/opt/konsole", around(X11, ALL)),
+                "kitty",
+                "kitty is installed; $TERMINAL is /opt/konsole, which cannot be run",
+            ),
+            (
+                with("xterm", around(Wayland, ALL)),
+                "kitty",
+                "kitty is installed; $TERMINAL is xterm, which opens no window on this desktop",
+            ),
+            (inside(with("gone", around(X11, ALL))), "tmux", "this shell runs in tmux"),
             (with("xterm", around(Remote, ALL)), "tmux", "over ssh there is no desktop"),
             (with("kitty", system("konsole", around(X11, ALL))), "kitty", "$TERMINAL is kitty"),
             (system("konsole", around(X11, ALL)), "konsole", "x-terminal-emulator is konsole"),

@@ -37,6 +37,8 @@ pub const ANY_TERMINAL: &str = "terminal";
 pub enum Launcher {
     /// A graphical terminal that we know.
     Terminal(&'static Terminal),
+    /// The same, by the program that `$TERMINAL` names and with the words after it.
+    Users(&'static Terminal, String, Vec<String>),
     /// One that the user has described.
     Own(OwnTerminal),
     /// A terminal of macOS.
@@ -127,7 +129,7 @@ impl Launcher {
     /// What it is called by `--launcher`.
     pub fn name(&self) -> &str {
         match self {
-            Launcher::Terminal(terminal) => terminal.name,
+            Launcher::Terminal(terminal) | Launcher::Users(terminal, ..) => terminal.name,
             Launcher::Own(own) => &own.name,
             Launcher::App(app) => app.name,
             Launcher::Tmux => "tmux",
@@ -141,6 +143,7 @@ impl Launcher {
     pub fn programs(&self) -> Vec<&str> {
         match self {
             Launcher::Terminal(terminal) => terminal.programs.to_vec(),
+            Launcher::Users(_, program, _) => vec![program],
             Launcher::Own(own) => vec![own.program()],
             Launcher::App(_) => vec![mac::PROGRAM],
             Launcher::Tmux => vec!["tmux"],
@@ -153,7 +156,7 @@ impl Launcher {
     /// The words by which it fills the screen; none where it cannot.
     pub fn fullscreen(&self) -> Vec<&str> {
         match self {
-            Launcher::Terminal(terminal) => terminal.fullscreen.to_vec(),
+            Launcher::Terminal(terminal) | Launcher::Users(terminal, ..) => terminal.fullscreen.to_vec(),
             Launcher::Own(own) => own.fullscreen.iter().map(String::as_str).collect(),
             Launcher::App(_) | Launcher::Tmux | Launcher::Screen | Launcher::Systemd | Launcher::Background => {
                 Vec::new()
@@ -164,9 +167,12 @@ impl Launcher {
     /// What it is, for a person.
     pub const fn what(&self) -> &'static str {
         match self {
-            Launcher::Terminal(Terminal { display: Display::X11, .. }) => "a window on X11",
-            Launcher::Terminal(Terminal { display: Display::Wayland, .. }) => "a window on Wayland",
-            Launcher::Terminal(Terminal { display: Display::Either, .. }) | Launcher::Own(_) => "a window",
+            Launcher::Terminal(terminal) | Launcher::Users(terminal, ..) => match terminal.display {
+                Display::X11 => "a window on X11",
+                Display::Wayland => "a window on Wayland",
+                Display::Either => "a window",
+            },
+            Launcher::Own(_) => "a window",
             Launcher::App(_) => "a window on macOS",
             Launcher::Tmux => "a window in the tmux at hand, else in a detached session of the repository",
             Launcher::Screen => "a detached session of the worktree",
@@ -178,8 +184,10 @@ impl Launcher {
     /// How what we know of it was found out, for a person.
     pub fn tested(&self) -> String {
         match self {
-            Launcher::Terminal(Terminal { tested: Tested::Windows(version), .. }) => format!("windows of {version}"),
-            Launcher::Terminal(Terminal { tested: Tested::Documentation, .. }) => "its documentation".to_owned(),
+            Launcher::Terminal(terminal) | Launcher::Users(terminal, ..) => match terminal.tested {
+                Tested::Windows(version) => format!("windows of {version}"),
+                Tested::Documentation => "its documentation".to_owned(),
+            },
             Launcher::App(_) => "a scripted osascript".to_owned(),
             Launcher::Systemd => "a scripted systemd-run".to_owned(),
             Launcher::Own(_) | Launcher::Tmux | Launcher::Screen | Launcher::Background => "real loops".to_owned(),
@@ -189,7 +197,7 @@ impl Launcher {
     /// Whether it opens a window on a desktop.
     pub const fn is_graphical(&self) -> bool {
         match self {
-            Launcher::Terminal(_) | Launcher::Own(_) | Launcher::App(_) => true,
+            Launcher::Terminal(_) | Launcher::Users(..) | Launcher::Own(_) | Launcher::App(_) => true,
             Launcher::Tmux | Launcher::Screen | Launcher::Systemd | Launcher::Background => false,
         }
     }
@@ -197,7 +205,7 @@ impl Launcher {
     /// What the loop does there when it is over, unless it is to leave at once.
     pub const fn at_end(&self) -> AtEnd {
         match self {
-            Launcher::Terminal(_) | Launcher::Own(_) | Launcher::App(_) => AtEnd::WaitForKey,
+            Launcher::Terminal(_) | Launcher::Users(..) | Launcher::Own(_) | Launcher::App(_) => AtEnd::WaitForKey,
             Launcher::Tmux | Launcher::Screen => AtEnd::WaitForKeyOrNextLoop,
             Launcher::Systemd | Launcher::Background => AtEnd::Leave,
         }
@@ -206,9 +214,12 @@ impl Launcher {
     /// Puts the loop there.
     pub fn launch(&self, launch: &Launch) -> Result<Launched> {
         let root = &launch.worktree.root;
+        let terminal_arguments =
+            |terminal: &Terminal| terminal.arguments(root, &launch.program, &launch.plain_program(), launch.wish);
         let (args, process) = match self {
-            Launcher::Terminal(terminal) => {
-                (terminal.arguments(root, &launch.program, &launch.plain_program(), launch.wish), terminal.process)
+            Launcher::Terminal(terminal) => (terminal_arguments(terminal), terminal.process),
+            Launcher::Users(terminal, _, words) => {
+                (words.iter().map(OsString::from).chain(terminal_arguments(terminal)).collect(), terminal.process)
             }
             Launcher::Own(own) => (own.arguments(&launch.program, launch.wish), Process::HandsOver),
             Launcher::App(app) => (app.arguments(root, &launch.program), Process::HandsOver),

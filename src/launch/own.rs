@@ -33,6 +33,15 @@ impl OwnTerminal {
         Self { name: program.to_owned(), command: vec![program.to_owned(), "-e".to_owned()], fullscreen: Vec::new() }
     }
 
+    /// The same, with these words right after the program.
+    #[must_use]
+    pub fn with(&self, words: &[String]) -> Self {
+        let mut own = self.clone();
+        let at = own.command.len().min(1);
+        own.command.splice(at..at, words.iter().cloned());
+        own
+    }
+
     /// The program.
     pub fn program(&self) -> &str {
         self.command.first().map_or("", String::as_str)
@@ -57,5 +66,7 @@ mod tests {
         let program = Path::new("/bin/wt-loop");
         assert_eq!(own.arguments(program, Wish::Fullscreen), ["--fs", "-a", "-e", "/bin/wt-loop", "run"]);
         assert_eq!(own.arguments(program, Wish::Window), ["-a", "-e", "/bin/wt-loop", "run"]);
+        let with = own.with(&words(&["-x"]));
+        assert_eq!(with.arguments(program, Wish::Fullscreen), ["--fs", "-x", "-a", "-e", "/bin/wt-loop", "run"]);
     }
 }

@@ -194,6 +194,27 @@ fn auto_says_which_and_why() {
 }
 
 #[test]
+fn the_very_program_that_terminal_names_is_run_with_the_words_after_it() {
+    let world = World::with_agent(agents::IDLE);
+    let noting = |name: &str| {
+        format!("printf '%s ' {name} \"$@\" > ../noted\nuntil [ \"$1\" = -e ]; do shift; done\nshift\nexec \"$@\"\n")
+    };
+    world.agent("xterm", &noting("other"));
+    fs::rename(world.beside("bin/xterm"), world.beside("xterm")).unwrap();
+    world.agent("xterm", &noting("first on PATH"));
+    let named = format!("{} -fa Mono", world.beside("xterm").display());
+    let start = ["start", "task", "--verbose", "--close", "--max", "1"];
+    let answer = world.wt_env(&[("DISPLAY", ":1"), ("TERMINAL", &named)], &start).exit(0);
+    answer.stderr_has("wt-loop: the launcher is xterm: $TERMINAL is /");
+    world.wait_until_over();
+    let noted = fs::read_to_string(world.beside("noted")).unwrap();
+    assert!(noted.starts_with("other -fa Mono -e /"), "{noted}");
+    let answer = world.wt_env(&[("DISPLAY", ":1"), ("TERMINAL", "/gone/xterm")], &start).exit(0);
+    answer.stderr_has("xterm is installed; $TERMINAL is /gone/xterm, which cannot be run\n");
+    world.wait_until_over();
+}
+
+#[test]
 fn a_repository_cannot_name_a_terminal() {
     let world = World::with_agent(agents::IDLE);
     for line in ["[terminals.mine]\ncommand = [\"touch\", \"owned\"]\n", "launcher = \"xterm\"\n", "close = true\n"] {

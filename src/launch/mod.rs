@@ -21,6 +21,7 @@ use crate::environment::Environment;
 use crate::error::{Doing, Error, Result};
 use crate::files;
 use crate::process::spawn_detached;
+use crate::registry::fnv1a;
 use crate::term::filter::plain;
 use crate::worktree::Worktree;
 use mac::{APPS, App};
@@ -277,9 +278,26 @@ fn tame(name: &str) -> String {
     plain(name).chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
 }
 
+/// A name of at most `longest` bytes that differs where `path` does.
+fn unique(name: &str, path: &Path, longest: usize) -> String {
+    let hash = format!("-{:08x}", fnv1a(path.as_os_str().as_encoded_bytes()) & 0xffff_ffff);
+    let end = name.floor_char_boundary(longest.saturating_sub(hash.len()));
+    format!("{}{hash}", &name[..end])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_and_two_paths_never_share_one() {
+        let (one, other) = (Path::new("/a/shop"), Path::new("/b/shop"));
+        assert!(unique("wt-loop-shop", one, 80).starts_with("wt-loop-shop-"));
+        assert_ne!(unique("wt-loop-shop", one, 80), unique("wt-loop-shop", other, 80));
+        let long = "ü".repeat(300);
+        assert!((79..=80).contains(&unique(&long, one, 80).len()));
+        assert_ne!(unique(&long, one, 80), unique(&long, other, 80));
+    }
 
     #[test]
     fn nothing_in_a_tame_name_is_code_or_a_separator() {

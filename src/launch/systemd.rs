@@ -6,13 +6,15 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::{Launch, Launched, Process, tame};
+use super::{Launch, Launched, Process, tame, unique};
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::registry::fnv1a;
 
 /// The program that makes a unit.
 pub(super) const PROGRAM: &str = "systemd-run";
+
+/// What systemd takes for a unit's name, without its `.service`.
+const LONGEST: usize = 247;
 
 /// Whether a manager of this user runs.
 pub fn has_user_manager(env: &Environment) -> bool {
@@ -23,7 +25,7 @@ pub(super) fn launch(launch: &Launch) -> Result<Launched> {
     let root = launch.worktree.root.as_os_str();
     // Two worktrees can have one name, and a unit of the system's own alphabet has few characters.
     let name: String = tame(&launch.worktree.name()).chars().map(|c| if c.is_ascii() { c } else { '_' }).collect();
-    let unit = format!("wt-loop-{name}-{:08x}", fnv1a(root.as_encoded_bytes()) & 0xffff_ffff);
+    let unit = unique(&format!("wt-loop-{name}"), &launch.worktree.root, LONGEST);
     let mut directory = OsString::from("--working-directory=");
     directory.push(root);
     let args = [

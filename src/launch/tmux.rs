@@ -11,27 +11,27 @@ use super::{Launch, Launched, tame};
 use crate::error::{Error, Result};
 use crate::process::{Answer, answer};
 use crate::registry::fnv1a;
+use crate::shell;
 use crate::term::filter::plain;
 
 /// Where a session of ours says which repository it is for.
 const REPOSITORY: &str = "@wt-loop-repository";
+/// A window as tmux finds it again, whatever it or another is called by then.
+const TARGET: &str = "#{session_name}:#{window_id}";
 
 pub(super) fn launch(launch: &Launch) -> Result<Launched> {
     let window = visible(&launch.worktree.name());
     if launch.env.has("TMUX") {
-        opened(&tmux(launch, &new_window(launch, &window, None))?)?;
-        return Ok(Launched { place: format!("in the tmux window {window}"), attach: None, child: None });
+        let attach = opened(&tmux(launch, &new_window(launch, &window, None))?)?;
+        return Ok(Launched { place: format!("in the tmux window {window}"), attach, child: None });
     }
-    let session = session(launch, &window)?;
-    Ok(Launched {
-        place: format!("in the tmux session {session}, window {window}"),
-        attach: Some(format!("tmux attach -t {session}")),
-        child: None,
-    })
+    let (session, attach) = session(launch, &window)?;
+    Ok(Launched { place: format!("in the tmux session {session}, window {window}"), attach, child: None })
 }
 
-/// Opens the window in the session of this repository, which is made where there is none; returns the session's name.
-fn session(launch: &Launch, window: &str) -> Result<String> {
+/// Opens the window in the session of this repository, which is made where there is none; returns the session's name and how
+/// to go there.
+fn session(launch: &Launch, window: &str) -> Result<(String, Option<String>)> {
     let repository = launch.worktree.common_dir.as_os_str().as_bytes();
     let name = format!("wt-loop-{}", tame(&launch.worktree.project()));
     // Another repository of the same name may have been here first.
@@ -40,12 +40,12 @@ fn session(launch: &Launch, window: &str) -> Result<String> {
     for name in [name, other] {
         let made = tmux(launch, &new_session(launch, &name, window))?;
         if made.ok() {
-            return Ok(name);
+            return Ok((name, attach(&made)));
         }
         let whose = tmux(launch, &["show-options", "-t", &format!("={name}:"), "-v", REPOSITORY].map(OsString::from))?;
         if whose.stdout.strip_suffix(b"\n") == Some(repository) {
-            opened(&tmux(launch, &new_window(launch, window, Some(&name)))?)?;
-            return Ok(name);
+            let attach = opened(&tmux(launch, &new_window(launch, window, Some(&name)))?)?;
+            return Ok((name, attach));
         }
         refused = Some(made);
     }
@@ -67,19 +67,28 @@ fn new_window(launch: &Launch, window: &str, session: Option<&str>) -> Vec<OsStr
     args
 }
 
-/// Name, directory and program.
-fn command(launch: &Launch, window: &str) -> [OsString; 6] {
+/// What is to be said of the window, name, directory and program.
+fn command(launch: &Launch, window: &str) -> Vec<OsString> {
     let root = launch.worktree.root.as_os_str().as_bytes();
     let program = launch.program.as_os_str().as_bytes();
-    ["-n".into(), whole(&doubled(window.as_bytes())), "-c".into(), whole(&doubled(root)), whole(program), "run".into()]
+    let mut args: Vec<OsString> = ["-P", "-F", TARGET, "-n"].map(OsString::from).into();
+    args.extend([whole(&doubled(window.as_bytes())), "-c".into(), whole(&doubled(root)), whole(program), "run".into()]);
+    args
 }
 
 fn tmux(launch: &Launch, args: &[OsString]) -> Result<Answer> {
     answer("tmux", args, &launch.worktree.root).map_err(|error| Error::new(format!("cannot start tmux: {error}")))
 }
 
-fn opened(said: &Answer) -> Result<()> {
-    if said.ok() { Ok(()) } else { Err(no_window(&said.stderr)) }
+/// How to go to the window that was opened.
+fn opened(said: &Answer) -> Result<Option<String>> {
+    if said.ok() { Ok(attach(said)) } else { Err(no_window(&said.stderr)) }
+}
+
+fn attach(said: &Answer) -> Option<String> {
+    let target = String::from_utf8_lossy(&said.stdout);
+    let target = target.lines().next().filter(|target| !target.is_empty())?;
+    Some(format!("tmux attach -t {}", shell::word(target)))
 }
 
 fn no_window(said: &str) -> Error {

@@ -16,7 +16,7 @@ fn scenario_start_a_new_loop() {
     assert_eq!(*pane, format!("wt-loop-shop feat-x {pid} {}", world.root.display()));
     answer.stdout(&format!(
         "feat-x runs in the tmux session wt-loop-shop, window feat-x (pid {pid}): task description\n  \
-         watch it   wt-loop monitor\n  go there   tmux attach -t wt-loop-shop\n  end it     wt-loop stop\n"
+         watch it   wt-loop monitor\n  go there   tmux attach -t wt-loop-shop:@0\n  end it     wt-loop stop\n"
     ));
     let state = world.wait_for_state("a running loop", |state| state["status"] == "running");
     assert_eq!((&state["change_id"], &state["task"]), (&"add-login".into(), &"task description".into()));

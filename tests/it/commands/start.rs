@@ -105,7 +105,9 @@ fn inside_tmux_a_new_window_of_this_session_is_opened() {
     world.tmux(&["new-session", "-d", "-s", "mine", "sleep", "1000"]);
     let inside = world.tmux(&["display-message", "-p", "-t", "mine", "#{socket_path},#{pid},0"]);
     let answer = world.wt_env(&[("TMUX", &inside)], &["start", "task"]).exit(0);
-    answer.stdout_has("feat-x runs in the tmux window feat-x (pid ").lacks("tmux attach");
+    let answer = answer.stdout_has("feat-x runs in the tmux window feat-x (pid ");
+    let window = world.tmux(&["display-message", "-p", "-t", "mine:feat-x", "#{window_id}"]);
+    answer.stdout_has(&format!("go there   tmux attach -t mine:{window}\n"));
     assert_eq!(world.panes("#{session_name}:#{window_name}"), ["mine:sleep", "mine:feat-x"]);
 }
 

@@ -94,7 +94,7 @@ fn nothing_in_a_name_is_a_command_of_tmux() {
 
     let odd = world.repository("#(touch owned) \"$(touch owned)\";");
     let answer = world.wt_in(&odd, &["start", "task", "--launcher", "tmux"]).exit(0);
-    answer.stdout_has("go there   tmux attach -t wt-loop-__touch_owned_____touch_owned___\n");
+    answer.stdout_has("go there   tmux attach -t wt-loop-__touch_owned_____touch_owned___:@");
     assert_eq!(windows(&world).len(), 2);
     // Whatever is shown of a name is shown, by a status line too.
     world.tmux(&["display-message", "-p", "-t", "wt-loop-shop", "#{status-left} #{window_name}"]);
@@ -114,7 +114,7 @@ fn two_repositories_of_one_name_have_two_sessions() {
     let second = found[0].strip_suffix(":shop").unwrap_or_else(|| panic!("{found:?}"));
     assert!(second.starts_with("wt-loop-shop-"), "{found:?}");
     assert_eq!(found[1..], ["wt-loop-shop:feat-x", "wt-loop-shop:shop"]);
-    answer.stdout_has(&format!("go there   tmux attach -t {second}\n"));
+    answer.stdout_has(&format!("go there   tmux attach -t {second}:@"));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn monitor_says_how_to_attach() {
     let watching = world.spawn(&["monitor"]);
     world.wait_until_held(1);
     world.let_go(1);
-    watching.wait().exit(3).stderr_has("to go where the loop runs: tmux attach -t wt-loop-shop\n");
+    watching.wait().exit(3).stderr_has("to go where the loop runs: tmux attach -t wt-loop-shop:@0\n");
     // Of a loop that is over there is nothing to attach to.
     world.wt(&["monitor"]).exit(3).lacks("tmux attach");
     world.wt(&["run", "task", "--max", "1"]).exit(3);

@@ -1,8 +1,7 @@
 //! A usage limit is waited out, by the wall clock and by the one that never jumps.
 //!
-//! Where the agent told when it is over, the wall clock decides, so that a suspended machine does not oversleep; but it takes no longer
-//! than it seemed to at first, so that a clock that is set back does not stretch it. Elsewhere the pause is a span. It counts towards
-//! nothing but the bounds that the user has set.
+//! The wall clock decides, so that a suspended machine does not oversleep; but it takes no longer than it seemed to at first, so that a
+//! clock that is set back does not stretch it. It counts towards nothing but the bounds that the user has set.
 
 use std::time::{Duration, Instant};
 
@@ -31,8 +30,6 @@ struct Pause {
     until: Timestamp,
     /// How long that is from its beginning.
     span: Duration,
-    /// Whether the agent told when; elsewhere the span is all there is.
-    is_told: bool,
 }
 
 impl Pause {
@@ -41,16 +38,13 @@ impl Pause {
         let growing = || now.checked_add(SignedDuration::from_mins(MINUTES[step])).unwrap_or(now);
         let told = limit.until.filter(|&reset| reset > now);
         let until = told.map_or_else(growing, |reset| reset.checked_add(AFTER_RESET).unwrap_or(reset));
-        Self { until, span: span(now, until), is_told: told.is_some() }
+        Self { until, span: span(now, until) }
     }
 
-    /// What is left of it when the wall clock shows `now` and `waited` has gone by on the one that never jumps.
+    /// What is left of it when the wall clock shows `now` and `waited` has gone by on the one that never jumps. That one stands
+    /// still while the machine sleeps, and the wall clock can be set back: whichever is first ends the wait.
     fn left(&self, now: Timestamp, waited: Duration) -> Duration {
-        if self.is_told {
-            span(now, self.until).min(self.span.saturating_add(GLANCE).saturating_sub(waited))
-        } else {
-            self.span.saturating_sub(waited)
-        }
+        span(now, self.until).min(self.span.saturating_add(GLANCE).saturating_sub(waited))
     }
 }
 
@@ -119,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_of_the_wall_clock_ends_a_told_wait_and_stretches_none() {
+    fn a_jump_of_the_wall_clock_ends_a_wait_and_stretches_none() {
         let start: Timestamp = "2026-11-16T02:00:00Z".parse().unwrap();
         let after = |seconds: i64| start.checked_add(SignedDuration::from_secs(seconds)).unwrap();
         let pause = |until| Pause::new(&Limit { words: "limit".into(), until }, 1, start);
@@ -136,9 +130,10 @@ mod tests {
             ("told, backward, later", &told, 100 - day, 100, 15),
             ("told, backward, over", &told, 115 - day, 115, 0),
             ("growing, at first", &growing, 0, 0, 60),
-            ("growing, forward", &growing, day, 1, 59),
-            ("growing, backward", &growing, -day, 1, 59),
-            ("growing, over", &growing, 60 - day, 60, 0),
+            ("growing, asleep meanwhile", &growing, 50, 5, 10),
+            ("growing, forward", &growing, day, 1, 0),
+            ("growing, backward", &growing, -day, 1, 74),
+            ("growing, backward, over", &growing, 75 - day, 75, 0),
         ] {
             assert_eq!(pause.left(after(shown), Duration::from_secs(waited)), Duration::from_secs(left), "{what}");
         }

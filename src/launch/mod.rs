@@ -281,7 +281,8 @@ fn tame(name: &str) -> String {
 /// A name of at most `longest` bytes that differs where `path` does.
 fn unique(name: &str, path: &Path, longest: usize) -> String {
     let hash = format!("-{:08x}", fnv1a(path.as_os_str().as_encoded_bytes()) & 0xffff_ffff);
-    let end = name.floor_char_boundary(longest.saturating_sub(hash.len()));
+    let room = longest.saturating_sub(hash.len()).min(name.len());
+    let end = (0..=room).rev().find(|&at| name.is_char_boundary(at)).unwrap_or(0);
     format!("{}{hash}", &name[..end])
 }
 

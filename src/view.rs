@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::error::{Doing, Error, Result};
 use crate::lock::Lock;
 use crate::registry::{Outcome, Record, Registry};
-use crate::session::{Holder, leaves};
+use crate::session::{Holder, describe, leaves};
 use crate::state::{Found, State, Status};
 use crate::worktree::Worktree;
 
@@ -29,7 +29,7 @@ impl Crash {
     const fn words(self) -> &'static str {
         match self {
             Crash::AsItWas => "crashed",
-            Crash::StateGone => "crashed, and its state file is gone",
+            Crash::StateGone => "crashed, and its state file is missing",
             Crash::StateReplaced => "crashed, and its state file is not the one that it wrote",
         }
     }
@@ -83,7 +83,11 @@ impl View {
             (Ok(Some(state)), ..) => state,
             // The lock decides: a loop whose file was taken away is a loop, and can be stopped.
             (Ok(None) | Err(_), Some(holder), _) => stand_in(worktree, &holder.loop_id),
-            (Ok(None), None, Some(record)) if worktree.root.is_dir() => stand_in(worktree, &record.loop_id),
+            (Ok(None), None, Some(record)) if worktree.root.is_dir() => {
+                let mut state = stand_in(worktree, &record.loop_id);
+                describe(&mut state, &record.spec);
+                state
+            }
             (Ok(None), None, _) => return Ok(None),
             (Err(error), None, _) => return Err(error),
         };

@@ -42,7 +42,12 @@ fn survives(world: &World, call: &Call) -> Outcome {
     let path = world.root.join(".claude/loop-state.json");
     let Ok(left) = fs::read(&path) else {
         assert!(!world.beside("seen").exists(), "an agent has run, and nothing is written of it");
-        world.wt(&["status"]).exit(1);
+        // Where the user's record was written and the state was not yet, there is a loop to tell of.
+        let status = world.wt(&["status", "--json"]);
+        match status.status.code() {
+            Some(0) => assert_eq!(status.json()["status_reason"], "crashed, and its state file is missing"),
+            code => assert_eq!(code, Some(1)),
+        }
         world.wt(&RUN).exit(0);
         return Outcome::Held;
     };

@@ -152,7 +152,7 @@ fn a_loop_whose_state_was_removed_before_it_was_killed_is_not_forgotten() {
     let world = world_with("git clean -xfdq\nkill -KILL $looper; sleep 1000");
     assert_eq!(ran(&world).status.code(), None);
     let status = world.wt(&["status", "--json"]).exit(0).json();
-    assert_eq!(status["status_reason"], "crashed, and its state file is gone");
+    assert_eq!(status["status_reason"], "crashed, and its state file is missing");
     assert_eq!(listed(&world).unwrap()["status"], "stopped");
     world.agent("claude", "cat > /dev/null\ntouch proof\nsed -i 's/\\[ \\]/[x]/' tasks.md\n");
     world.wt(&["resume"]).exit(0);

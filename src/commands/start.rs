@@ -93,14 +93,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let launch = Launch { program, worktree: &worktree, env: &context.env, output, wish };
     let signals = Signals::install()?;
     let host = Host::open(&worktree, &state.loop_id, &context.env, at_end)?;
-    let reported = reported_in(&launcher, &launch, &host, &signals);
+    let note_attach = |attach: &Option<String>| {
+        record.attach.clone_from(attach);
+        if attach.is_some() { registry.save(&record) } else { Ok(()) }
+    };
+    let reported = reported_in(&launcher, &launch, &host, &signals, note_attach);
     // From here on a terminal that opens late finds no door.
     drop(host);
     let printed = take_printed(&launch);
     let error = match reported {
         Ok((launched, pid)) => {
-            record.attach.clone_from(&launched.attach);
-            registry.save(&record)?;
             drop(starting);
             term::answer(&told(&record.spec.task, &worktree.name(), &launched, pid))?;
             return Ok(Exit::Done);
@@ -130,10 +132,17 @@ fn tell_of(Choice { launcher, why }: &Choice, verbose: bool, wish: Wish) {
     }
 }
 
-/// Puts the loop there and waits for its word; a place from which none comes is closed again.
-fn reported_in(launcher: &Launcher, launch: &Launch, host: &Host, signals: &Signals) -> Result<(Launched, i32)> {
+/// Puts the loop there and waits for its word; a place from which none comes is closed again. How to get there is noted before the
+/// loop may go on: from then on the record is its own to write.
+fn reported_in(
+    launcher: &Launcher,
+    launch: &Launch,
+    host: &Host,
+    signals: &Signals,
+    note_attach: impl FnOnce(&Option<String>) -> Result<()>,
+) -> Result<(Launched, i32)> {
     let mut launched = launcher.launch(launch)?;
-    match host.wait(launcher.name(), &mut launched, signals) {
+    match note_attach(&launched.attach).and_then(|()| host.wait(launcher.name(), &mut launched, signals)) {
         Ok(pid) => Ok((launched, pid)),
         Err(error) => {
             launched.child.iter_mut().for_each(|(child, _)| end_detached(child));

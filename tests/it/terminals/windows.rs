@@ -173,6 +173,8 @@ fn its_end_is_the_end_of_the_loop(world: &World, desktop: &Desktop, name: &str, 
 
 /// Lets the agent begin anew.
 fn again(world: &World) {
+    // A server that is about to leave, since its last window was closed, takes no new one.
+    wait_until("the end of a terminal's server", || world.processes_like("gnome-terminal-server").is_empty());
     for n in 1..=2 {
         let _ = fs::remove_file(world.beside(&format!("prompt-{n}")));
         let _ = fs::remove_file(world.beside(&format!("go-{n}")));

@@ -9,15 +9,11 @@ use crate::process::Signals;
 use crate::registry::{Record, Registry};
 use crate::session::{self, Running, Starting};
 use crate::state::State;
-use crate::view::View;
 use crate::worktree::Worktree;
 
 /// Runs a new loop here.
 pub fn run(worktree: &Worktree, env: &Environment, spec: LoopSpec, signals: &Signals) -> Result<Exit> {
     let starting = Starting::begin(worktree, &Registry::of(env))?;
-    if let Ok(Some(view)) = View::of(worktree, &Registry::of(env)) {
-        session::record_crash(&view)?;
-    }
     let (state, record) = session::prepare(worktree, env, spec)?;
     go(worktree, env, &record, (state, Opening::Fresh), starting, signals)
 }

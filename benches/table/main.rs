@@ -1,6 +1,6 @@
-//! What wt-loop costs, against what the same work costs without it: the table of BENCHMARKS.md.
+//! What wt-loop costs, against what the same work costs without it: the table that `scripts/bench` prints.
 //!
-//! Every ratio is of two medians, measured turn by turn in one run on one machine. `scripts/bench` runs this.
+//! Every ratio is of two medians, measured turn by turn in one run on one machine.
 
 #![expect(clippy::expect_used, reason = "a measurement that cannot be made is no measurement")]
 #![expect(clippy::cast_precision_loss, reason = "nobody reads the sixteenth digit")]

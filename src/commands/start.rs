@@ -19,7 +19,6 @@ use crate::shell;
 use crate::state::{State, Status, now_text};
 use crate::target::{self, Target};
 use crate::term::{self, BOLD, filter::plain, paint};
-use crate::view::View;
 
 /// Arguments of `start`.
 #[derive(Debug, clap::Args)]
@@ -84,9 +83,6 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         term::whisper(&source.words());
     }
     let starting = Starting::begin(&worktree, &registry)?;
-    if let Ok(Some(view)) = View::of(&worktree, &registry) {
-        session::record_crash(&view)?;
-    }
     let (mut state, mut record) = session::prepare(&worktree, &context.env, spec)?;
     let output = registry.launch_output(&worktree.root);
     let program = std::env::current_exe().doing("find", "this program".as_ref())?;

@@ -118,17 +118,11 @@ impl<'a> Engine<'a> {
         let word = begun(beginning.as_ref().copied());
         let (ending, outcome) = match beginning.and(word).and_then(|()| self.iterate()) {
             Ok(ending) => (ending.clone(), Ok(ending.exit)),
-            Err(error) => {
-                let reason = error.to_string();
-                (Ending { status: Status::Stopped, exit: error.exit(), reason }, Err(error))
-            }
+            Err(error) => (broken_off(&error), Err(error)),
         };
         let (ending, outcome) = match self.note_outcome(&ending) {
             Ok(()) => (ending, outcome),
-            Err(error) => {
-                let reason = error.to_string();
-                (Ending { status: Status::Stopped, exit: error.exit(), reason }, outcome.and(Err(error)))
-            }
+            Err(error) => (broken_off(&error), outcome.and(Err(error))),
         };
         let written = self.end(&ending);
         self.tell_of_the_end(&ending);
@@ -325,6 +319,11 @@ impl<'a> Engine<'a> {
         let styled = line.styled(self.stage.glyphs());
         self.stage.narrate(&styled);
     }
+}
+
+/// The end of a loop that an error broke off.
+fn broken_off(error: &Error) -> Ending {
+    Ending { status: Status::Stopped, exit: error.exit(), reason: error.to_string() }
 }
 
 /// What an agent's session has been counted with so far.

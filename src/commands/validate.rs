@@ -8,7 +8,7 @@ use crate::layout::Layout;
 use crate::material;
 use crate::options::{Done, LaunchOptions, LoopOptions, Span, WorkOptions};
 use crate::plan::{self, Typed};
-use crate::process::Signals;
+use crate::process::{Guards, Signals};
 use crate::target;
 use crate::term::stage::Stage;
 use crate::term::table::{Align, Cell, Colour, Column, Shrink, Table};
@@ -61,12 +61,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
         term::whisper(&source.words());
     }
     let signals = Signals::install()?;
-    let mut stage = Stage::new();
+    let (mut stage, mut guards) = (Stage::new(), Guards::default());
     let mut court = Court {
         worktree: &worktree,
         spec: &spec,
         env: context.env.pairs().map(|(name, value)| (name.clone(), value.clone())).collect(),
         signals: &signals,
+        guards: &mut guards,
         lock: worktree.validate_lock(),
         log: None,
         stage: &mut stage,

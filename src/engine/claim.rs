@@ -46,6 +46,7 @@ impl Engine<'_> {
             spec: self.spec,
             env: self.agent_environment(),
             signals: self.signals,
+            guards: &mut self.guards,
             lock: self.worktree.guard_lock(),
             log: Some(&mut self.log),
             stage: &mut self.stage,

@@ -29,7 +29,7 @@ use crate::files;
 use crate::log::{Log, Opening};
 use crate::material;
 use crate::notify;
-use crate::process::{Interrupt, Signals};
+use crate::process::{Guards, Interrupt, Signals};
 use crate::rawtext;
 use crate::registry::{Outcome, Record, Registry};
 use crate::session::Running;
@@ -45,6 +45,7 @@ pub struct Engine<'a> {
     env: &'a Environment,
     spec: &'a LoopSpec,
     signals: &'a Signals,
+    guards: Guards,
     harness: Harness,
     program: PathBuf,
     state: State,
@@ -91,6 +92,7 @@ impl<'a> Engine<'a> {
             env,
             spec,
             signals,
+            guards: Guards::default(),
             harness,
             program,
             raw,
@@ -228,6 +230,7 @@ impl<'a> Engine<'a> {
 
     /// Writes the end down, takes our files away and lets the next loop in.
     fn end(&mut self, ending: &Ending) -> Result<()> {
+        self.guards.dismiss();
         // Once the state says that the loop is over nobody goes on with it, so the history of the change must be whole by then.
         let told = if self.chronicle.is_some() { self.write_down() } else { Ok(()) };
         self.state.status = ending.status;
@@ -285,8 +288,9 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sleeps, with the terminal left to the user's shell while the loop is suspended.
+    /// Sleeps, with no guard kept ready, and with the terminal left to the user's shell while the loop is suspended.
     fn sleep(&mut self, at_most: Duration) {
+        self.guards.dismiss();
         let (signals, stage) = (self.signals, &mut self.stage);
         signals.sleep(at_most, || {
             stage.suspend();

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use super::watch::{Budget, Tail, Watch};
 use super::{Engine, story};
-use crate::agent::event::{End, Event, Failure, Limit, Remedy, Usage};
+use crate::agent::event::{self, End, Event, Failure, Remedy, Usage};
 use crate::agent::reader::{Reader, Reading, denied};
 use crate::agent::{Cumulative, Invocation, PrivateFiles, judge_log, judge_stderr};
 use crate::error::{Doing, Error, Result, reason};
 use crate::files;
-use crate::process::{Deadlines, Ended, GRACE, Job, Report, supervise};
+use crate::options::Limit;
+use crate::process::{Deadlines, Ended, Errand, Program, Report, Then, supervise};
 use crate::promise::{Promise, Scanner};
 use crate::state::{ExitReason, now_text};
 use crate::term::human;
@@ -68,7 +69,7 @@ impl Work {
     }
 
     /// The limit that stands in the way, if one does.
-    fn limit(&self) -> Option<&Limit> {
+    fn limit(&self) -> Option<&event::Limit> {
         self.reading.limit.as_ref().filter(|_| self.exit_reason() == ExitReason::Failed)
     }
 }
@@ -100,17 +101,17 @@ impl Engine<'_> {
         let Invocation { program, args, input } =
             self.harness.invocation(self.spec, self.program.clone(), session.as_deref(), prompt, &files);
         refuse_long_argument(self.harness.name(), &args)?;
-        let job = Job {
-            program,
-            args,
-            env: self.agent_environment(),
-            cwd: self.worktree.root.clone(),
-            grace: GRACE,
-            lock: self.worktree.guard_lock(),
-            input: input.len(),
-        };
         let total = [self.spec.iteration_timeout, self.time_left()].into_iter().flatten().min();
-        let deadlines = Deadlines { total, idle: self.spec.idle_timeout };
+        let errand = Errand {
+            program: Program { path: program, args, env: self.agent_environment(), cwd: self.worktree.root.clone() },
+            input: &input,
+            lock: self.worktree.guard_lock(),
+            deadlines: Deadlines { total, idle: self.spec.idle_timeout },
+            then: match self.spec.max {
+                Limit::At(max) if self.state.current_iteration >= max => Then::Nothing,
+                _ => Then::Another,
+            },
+        };
         let what = format!("{}/{}", self.state.current_iteration, self.spec.max);
         let live = Live { what, since: Some(Instant::now()), tokens: self.state.total_tokens };
         self.stage.set_live(Some(live.clone()));
@@ -128,7 +129,7 @@ impl Engine<'_> {
             tail: Tail::default(),
             stderr: Tail::default(),
         };
-        let report = supervise(&job, &input, deadlines, self.signals, &mut watch)
+        let report = supervise(&errand, &mut self.guards, self.signals, &mut watch)
             .map_err(|error| Error::new(format!("cannot supervise the agent: {}", reason(&error))))?;
         let ended = now_text();
         let (mut reading, tail, stderr) = watch.finish();

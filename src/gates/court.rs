@@ -10,7 +10,7 @@ use crate::config::LoopSpec;
 use crate::error::reason;
 use crate::log::Log;
 use crate::material;
-use crate::process::{Deadlines, Ended, Job, Signals, Stream, Watcher, supervise};
+use crate::process::{Deadlines, Ended, Errand, Guards, Program, Signals, Stream, Then, Watcher, supervise};
 use crate::tasks::Tasks;
 use crate::term::filter::plain;
 use crate::term::human;
@@ -27,6 +27,8 @@ pub struct Court<'a> {
     pub env: Vec<(OsString, OsString)>,
     /// The signals that may come meanwhile.
     pub signals: &'a Signals,
+    /// The guards under which they run.
+    pub guards: &'a mut Guards,
     /// The lock that the guard of a command holds.
     pub lock: PathBuf,
     /// Where their output goes, if anywhere.
@@ -74,19 +76,21 @@ impl Court<'_> {
             since: Some(Instant::now()),
             tokens: 0,
         }));
-        let job = Job {
-            program: PathBuf::from("/bin/sh"),
-            args: vec!["-c".into(), command.into()],
-            env: self.env.clone(),
-            cwd: self.worktree.root.clone(),
-            grace: crate::process::GRACE,
+        let errand = Errand {
+            program: Program {
+                path: PathBuf::from("/bin/sh"),
+                args: vec!["-c".into(), command.into()],
+                env: self.env.clone(),
+                cwd: self.worktree.root.clone(),
+            },
+            input: b"",
             lock: self.lock.clone(),
-            input: 0,
+            deadlines: Deadlines { total: self.spec.validation_timeout, idle: None },
+            then: Then::Nothing,
         };
-        let deadlines = Deadlines { total: self.spec.validation_timeout, idle: None };
         let began = Instant::now();
         let mut witness = Witness { log: self.log.as_deref_mut(), stage: self.stage, kept: Capture::default() };
-        let report = supervise(&job, b"", deadlines, self.signals, &mut witness);
+        let report = supervise(&errand, self.guards, self.signals, &mut witness);
         let kept = witness.kept.text();
         self.stage.end_stream();
         self.stage.set_live(None);

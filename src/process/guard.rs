@@ -5,14 +5,13 @@
 //! gone, sweeps the whole tree. As long as anything may live it holds the guard lock, and a new loop waits for that.
 //! It never writes to its standard output or error: those belong to the agent.
 
-use std::io::{self, BufReader, PipeWriter, Read, Write};
+use std::io::{self, BufReader, PipeReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -25,7 +24,7 @@ use super::identity::Identity;
 use super::signals::timeout;
 use super::sweep::{Family, Step, Sweep, bury, signal_tree};
 use super::wire::{self, Job, News, Order};
-use super::{command::own_program, entry};
+use super::{GRACE, command::own_program, entry};
 use crate::lock::{Lock, Taken};
 
 /// Runs the guard to its end. Its standard input is the socket to the loop.
@@ -38,29 +37,34 @@ pub fn main() -> ExitCode {
 
 fn guard() -> io::Result<()> {
     become_keeper();
+    // Started ahead as the guard itself may be: both are ready when the job comes.
+    let shim = Shim::start();
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reader = BufReader::new(control.try_clone()?);
     let Some(job) = wire::receive::<Job>(&mut reader)? else { return Ok(()) };
-    let mut prompt = vec![0; job.input];
-    reader.read_exact(&mut prompt)?;
+    let mut bytes = |length| {
+        let mut bytes = vec![0; length];
+        reader.read_exact(&mut bytes).map(|()| bytes)
+    };
+    let (program, prompt) = (bytes(job.program)?, bytes(job.input)?);
     let early: Vec<u8> = reader.buffer().to_vec();
 
     let signals = GuardSignals::install()?;
     let started = match Lock::take(&job.lock, &Identity::own())? {
-        Taken::Ours(lock) => start(&job).map(|agent| (agent, lock)),
-        Taken::Held => Err("the guard of an earlier agent is still cleaning up".to_owned()),
+        Taken::Ours(lock) => shim.and_then(|shim| shim.become_agent(&program, job.input)).map(|agent| (agent, lock)),
+        Taken::Held => Err(io::Error::other("the guard of an earlier agent is still cleaning up")),
     };
     let (mut agent, _lock) = match started {
         Ok(started) => started,
-        Err(why) => {
-            wire::send(&control, &News::NotStarted(why))?;
+        Err(error) => {
+            wire::send(&control, &News::NotStarted(crate::error::reason(&error)))?;
             return wire::send(&control, &News::Swept(Vec::new()));
         }
     };
     control.set_nonblocking(true)?;
     let feed = Feed::new(agent.stdin.take(), prompt)?;
     let pid = i32::try_from(agent.id()).unwrap_or_default();
-    let mut keeper = Keeper { master: Some(control), signals, feed, agent: pid, grace: job.grace, sweep: None };
+    let mut keeper = Keeper { master: Some(control), signals, feed, agent: pid, sweep: None };
     keeper.obey(&early);
     keeper.keep()
 }
@@ -75,32 +79,50 @@ fn become_keeper() {
     }
 }
 
-/// Starts the agent through the shim, and returns once it runs or the reason is known why it does not.
-fn start(job: &Job) -> Result<Child, String> {
-    let not = |error: io::Error| crate::error::reason(&error);
-    let (mut report, told) = io::pipe().map_err(not)?;
-    let child = spawn_shim(job, &told).map_err(not)?;
-    drop(told);
-    let mut why = String::new();
-    report.read_to_string(&mut why).map_err(not)?;
-    if why.is_empty() { Ok(child) } else { Err(why) }
+/// What waits to become the agent.
+struct Shim {
+    process: Option<Child>,
+    /// Why it could not, where it could not; it ends when the agent has begun.
+    report: PipeReader,
 }
 
-fn spawn_shim(job: &Job, told: &PipeWriter) -> io::Result<Child> {
-    // The shim opens it anew by its number and closes this one; between here and there is no other child to leak into.
-    fcntl(told, FcntlArg::F_SETFD(FdFlag::empty()))?;
-    let own_pid = std::process::id().to_string();
-    Command::new(own_program()?)
-        .arg0("wt-loop")
-        .args([entry::SHIM, &told.as_raw_fd().to_string(), &own_pid])
-        .arg(&job.program)
-        .args(&job.args)
-        .env_clear()
-        .envs(job.env.iter().map(|(name, value)| (name, value)))
-        .current_dir(&job.cwd)
-        .process_group(0)
-        .stdin(if job.input == 0 { Stdio::null() } else { Stdio::piped() })
-        .spawn()
+impl Shim {
+    fn start() -> io::Result<Self> {
+        let (report, told) = io::pipe()?;
+        // The shim opens it anew by its number and closes this one; between here and there is no other child to leak into.
+        fcntl(&told, FcntlArg::F_SETFD(FdFlag::empty()))?;
+        let own_pid = std::process::id().to_string();
+        let process = Command::new(own_program()?)
+            .arg0("wt-loop")
+            .args([entry::SHIM, &told.as_raw_fd().to_string(), &own_pid])
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .spawn()?;
+        Ok(Self { process: Some(process), report })
+    }
+
+    /// Returns the agent once it runs, or the reason why it does not.
+    fn become_agent(mut self, program: &[u8], input: usize) -> io::Result<Child> {
+        if let Some(pipe) = self.process.as_ref().and_then(|process| process.stdin.as_ref()) {
+            wire::hand_on(pipe, program, input)?;
+        }
+        let mut why = String::new();
+        self.report.read_to_string(&mut why)?;
+        match self.process.take() {
+            Some(agent) if why.is_empty() => Ok(agent),
+            _ => Err(io::Error::other(why)),
+        }
+    }
+}
+
+impl Drop for Shim {
+    /// One that became nothing is of no use.
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
 }
 
 /// The prompt on its way into the agent, as far as the agent has taken it.
@@ -164,7 +186,6 @@ struct Keeper {
     signals: GuardSignals,
     feed: Feed,
     agent: i32,
-    grace: Duration,
     sweep: Option<Sweep>,
 }
 
@@ -227,8 +248,8 @@ impl Keeper {
     }
 
     fn take_down(&mut self) {
-        let (grace, group) = (self.grace, self.agent);
-        self.sweep.get_or_insert_with(|| Sweep::gently(grace, Some(group)));
+        let group = self.agent;
+        self.sweep.get_or_insert_with(|| Sweep::gently(GRACE, Some(group)));
     }
 
     fn wait(&self, at_most: PollTimeout) -> io::Result<()> {

@@ -3,7 +3,7 @@
 //! An agent and everything it starts is one tree that the loop owns:
 //!
 //! ```text
-//! loop            subreaper; owns deadlines, signals and output      supervisor.rs, signals.rs
+//! loop            subreaper; owns deadlines, signals and output      supervisor.rs, signals.rs, guards.rs
 //! └─ guard        session leader, subreaper; takes the tree down     guard.rs, sweep.rs
 //!    └─ shim      asks to die with the guard, resets what is         shim.rs
 //!       └ agent   inherited, becomes the agent; a process group
@@ -14,6 +14,7 @@
 //!   once, the kernel kills the agent.
 //! - A sweep is TERM, a grace, KILL, until no descendant lives, daemons that called `setsid` included; what cannot be
 //!   killed ends it after a bound and is named.
+//! - Guard and shim may be started before there is anything to run: they wait for it, and the next agent does not.
 //! - Nothing here waits for a pipe to end: a grandchild may hold it for ever.
 //! - The program that is started again is `/proc/self/exe`, so that an upgrade overnight breaks no loop.
 //!
@@ -21,6 +22,7 @@
 
 mod command;
 mod guard;
+mod guards;
 mod identity;
 mod shim;
 mod signals;
@@ -31,18 +33,19 @@ mod wire;
 
 pub use command::{Answer, answer, answer_within, end_detached, own_program, run_own, spawn_detached};
 pub use guard::main as guard_main;
+pub use guards::Guards;
 pub use identity::Identity;
 pub use shim::{detach_main, main as shim_main};
 pub use signals::{Interrupt, Signals, see_children_end};
 use supervisor::keep_orphans;
-pub use supervisor::{Deadlines, Ended, Report, Stream, Timeout, Watcher, supervise};
+pub use supervisor::{Deadlines, Ended, Errand, Report, Stream, Then, Timeout, Watcher, supervise};
 pub use sweep::Survivor;
 use sweep::sweep_now;
 pub use tree::{Usage, usage};
-pub use wire::{Job, receive, send};
+pub use wire::{Program, receive, send};
 
 /// How long a tree of processes may take to end after TERM.
-pub const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// How the binary is called again for work of its own; none of these is for a person.
 pub mod entry {

@@ -4,27 +4,30 @@
 //! it dies when its guard does. All of it without unsafe code: a caught signal is reset by `exec`, so catching what was
 //! inherited as ignored makes it default again.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use nix::sys::signal::SigSet;
 use nix::unistd::{close, getppid, setsid};
 
+use super::wire;
 use crate::error::reason;
 
 /// The exit code of a shim whose program could not be started; the guard has been told why.
 const NOT_STARTED: u8 = 127;
 
-/// Becomes the program that the guard names: `REPORT_FD GUARD_PID PROGRAM [ARG…]`.
+/// Becomes the program that the guard names on the standard input: `REPORT_FD GUARD_PID`. It is started ahead, and all that can
+/// be done before the program is known is done by then.
 pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let mut number = || args.next()?.to_str()?.parse::<i32>().ok();
     let (Some(report), Some(guard)) = (number(), number()) else { return ExitCode::from(NOT_STARTED) };
-    let Some(program) = args.next() else { return ExitCode::from(NOT_STARTED) };
     die_with_parent();
     if getppid().as_raw() != guard {
         // The guard died before the kernel could be asked to tell us.
@@ -34,11 +37,26 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let told = OpenOptions::new().write(true).open(format!("/dev/fd/{report}"));
     reset_signals();
     close_all_but(told.as_ref().ok());
-    let error = Command::new(program).args(args).exec();
+    let error = match become_program() {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return ExitCode::from(NOT_STARTED),
+        Err(error) => error,
+    };
     if let Ok(mut told) = told {
         let _ = told.write_all(reason(&error).as_bytes());
     }
     ExitCode::from(NOT_STARTED)
+}
+
+fn become_program() -> io::Result<Infallible> {
+    // Not a byte more than the program is read, since its input follows.
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let (program, fed) = wire::take_up(&input)?;
+    let mut command = Command::new(program.path);
+    command.args(program.args).env_clear().envs(program.env).current_dir(program.cwd);
+    if fed == 0 {
+        command.stdin(Stdio::null());
+    }
+    Err(command.exec())
 }
 
 /// Leaves the terminal's session and becomes `PROGRAM [ARG…]`.

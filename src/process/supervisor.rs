@@ -9,20 +9,17 @@ use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::path::PathBuf;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
-use super::command::own_program;
-use super::entry;
+use super::GRACE;
+use super::guards::{Guard, Guards, wake};
 use super::signals::{Asked, Signals, timeout};
 use super::sweep::{Step, Survivor, Sweep, bury};
-use super::wire::{self, Job, News, Order};
+use super::wire::{self, Job, News, Order, Program};
 
 /// How much is read at once.
 const BUFFER: usize = 64 * 1024;
@@ -68,6 +65,29 @@ pub struct Deadlines {
     pub idle: Option<Duration>,
 }
 
+/// One program to run under a guard, to its end.
+pub struct Errand<'a> {
+    /// The program.
+    pub program: Program,
+    /// What it reads on its standard input; with nothing there is no input at all.
+    pub input: &'a [u8],
+    /// The lock that the guard holds as long as anything of the tree may live.
+    pub lock: PathBuf,
+    /// How long it may take.
+    pub deadlines: Deadlines,
+    /// What comes after it.
+    pub then: Then,
+}
+
+/// Whether a guard is wanted soon after this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Most likely: it is started as soon as the program has ended.
+    Another,
+    /// Nobody knows.
+    Nothing,
+}
+
 /// Which deadline passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
@@ -107,23 +127,25 @@ pub struct Report {
     pub survivors: Vec<Survivor>,
 }
 
-/// Runs `job` to its end under a guard, with `input` on its standard input.
+/// Runs an errand to its end under one of the guards.
 pub fn supervise(
-    job: &Job,
-    input: &[u8],
-    deadlines: Deadlines,
+    errand: &Errand,
+    guards: &mut Guards,
     signals: &Signals,
     watcher: &mut dyn Watcher,
 ) -> io::Result<Report> {
     keep_orphans();
+    let mut run = Run::start(errand, guards.next()?)?;
     // What an earlier tree could not be freed of may have died since.
     bury(|_, _| ());
-    let mut run = Run::start(job, input, deadlines)?;
     while !run.is_over() {
         run.wait(signals, watcher)?;
         signals.settle();
         run.read(watcher);
         run.hear();
+        if run.ended_by_itself() && errand.then == Then::Another {
+            guards.prepare();
+        }
         run.look_at_clocks();
         if watcher.is_enough() {
             run.end(Ended::Enough);
@@ -132,7 +154,9 @@ pub fn supervise(
         run.take_over_if_guard_died();
     }
     run.last_words(watcher);
-    Ok(run.report())
+    let (report, guard) = run.finish();
+    guards.let_go(guard);
+    Ok(report)
 }
 
 /// Whoever loses its parent below us becomes a child of ours.
@@ -148,6 +172,15 @@ fn hang_up_unless(told: bool, control: &UnixStream) {
     }
 }
 
+/// Tells a guard what to run.
+fn hand_over(errand: &Errand, mut control: &UnixStream) -> io::Result<()> {
+    let program = serde_json::to_vec(&errand.program)?;
+    let job = Job { lock: errand.lock.clone(), program: program.len(), input: errand.input.len() };
+    wire::send(control, &job)?;
+    control.write_all(&program)?;
+    control.write_all(errand.input)
+}
+
 struct Run {
     guard: Child,
     control: BufReader<UnixStream>,
@@ -155,7 +188,6 @@ struct Run {
     pipes: [(Stream, Option<PipeReader>); 2],
     buffer: Vec<u8>,
     deadlines: Deadlines,
-    grace: Duration,
     started: Instant,
     last_word: Instant,
     cause: Option<Ended>,
@@ -166,33 +198,19 @@ struct Run {
 }
 
 impl Run {
-    fn start(job: &Job, input: &[u8], deadlines: Deadlines) -> io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
-        let (out, out_writer) = io::pipe()?;
-        let (err, err_writer) = io::pipe()?;
-        let guard = Command::new(own_program()?)
-            .arg0("wt-loop-guard")
-            .arg(entry::GUARD)
-            .current_dir("/")
-            .stdin(std::os::fd::OwnedFd::from(theirs))
-            .stdout(out_writer)
-            .stderr(err_writer)
-            .spawn()?;
+    fn start(errand: &Errand, guard: Guard) -> io::Result<Self> {
+        let Guard { process, control, out, err } = guard;
         // A guard that dies here is found by its silence, as it would be later.
-        hang_up_unless(wire::send(&ours, job).and_then(|()| (&ours).write_all(input)).is_ok(), &ours);
-        ours.set_nonblocking(true)?;
-        for pipe in [&out, &err] {
-            fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        }
+        hang_up_unless(hand_over(errand, &control).is_ok(), &control);
+        control.set_nonblocking(true)?;
         let now = Instant::now();
         Ok(Self {
-            guard,
-            control: BufReader::new(ours),
+            guard: process,
+            control: BufReader::new(control),
             line: Vec::new(),
             pipes: [(Stream::Out, Some(out)), (Stream::Err, Some(err))],
             buffer: vec![0; BUFFER],
-            deadlines,
-            grace: job.grace,
+            deadlines: errand.deadlines,
             started: now,
             last_word: now,
             cause: None,
@@ -205,6 +223,10 @@ impl Run {
 
     fn is_over(&self) -> bool {
         self.survivors.is_some()
+    }
+
+    fn ended_by_itself(&self) -> bool {
+        self.cause.is_none() && self.agent_end.is_some()
     }
 
     /// Sleeps until something happens or a clock runs out.
@@ -340,7 +362,7 @@ impl Run {
         }
         let told = self.control.get_mut().write_all(&[order.byte()]).is_ok();
         hang_up_unless(told, self.control.get_ref());
-        let _ = kill(Pid::from_raw(i32::try_from(self.guard.id()).unwrap_or_default()), Signal::SIGCONT);
+        wake(&self.guard);
     }
 
     /// When the guard is gone and has not said that all is swept, its orphans are ours to sweep.
@@ -351,7 +373,7 @@ impl Run {
                 return;
             }
             self.cause.get_or_insert(Ended::GuardLost);
-            self.sweep = Some(Sweep::gently(self.grace, None));
+            self.sweep = Some(Sweep::gently(GRACE, None));
         }
         if let Some(sweep) = &mut self.sweep
             && let Step::Over(survivors) = sweep.step(bury(|_, _| ()))
@@ -360,9 +382,8 @@ impl Run {
         }
     }
 
-    fn report(mut self) -> Report {
-        // It has said its last word and is about to exit; a zombie would be all that is left of it.
-        let _ = self.guard.wait();
+    /// What is known, and the guard, which has said its last word and is about to exit.
+    fn finish(self) -> (Report, Child) {
         let code = match self.agent_end {
             Some(News::Exited(code)) => Some(code),
             Some(News::Signalled(signal)) => Some(128 + signal),
@@ -375,6 +396,6 @@ impl Run {
             _ => None,
         };
         let ended = self.cause.or(by_itself).unwrap_or(Ended::GuardLost);
-        Report { ended, code, survivors: self.survivors.unwrap_or_default() }
+        (Report { ended, code, survivors: self.survivors.unwrap_or_default() }, self.guard)
     }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 
 use super::wait_for;
 
@@ -52,6 +55,15 @@ pub fn status(pid: i32, field: &str) -> String {
 #[track_caller]
 pub fn signals(pid: i32, field: &str) -> u64 {
     u64::from_str_radix(&status(pid, field), 16).unwrap()
+}
+
+/// A shell starts its jobs in the background with Ctrl-C ignored, `nohup` starts them with the hang-up ignored, and whatever they
+/// start inherits it. What is caught here instead is at its default in every program that a test starts.
+pub fn heed_every_signal() {
+    let ignored = signals(std::process::id().try_into().unwrap(), "SigIgn");
+    for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP].into_iter().filter(|n| ignored >> (n - 1) & 1 == 1) {
+        signal_hook::flag::register(number, Arc::default()).unwrap();
+    }
 }
 
 /// A size of `/proc/PID/status` (`VmHWM`), in bytes.

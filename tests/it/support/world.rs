@@ -4,12 +4,13 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::{Output, Process, Running, wait_for};
+use super::{Output, Process, Running, cast, wait_for};
 
 /// Tools that scripted agents and tests may use; nothing else of the machine is on PATH.
 const TOOLS: [&str; 45] = [
@@ -51,6 +52,8 @@ impl World {
     /// A new world without an agent and without a tasks.md.
     pub fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        static SEALED: Once = Once::new();
+        SEALED.call_once(cast::heed_every_signal);
         let dir = tempfile::Builder::new().prefix("wtl-").tempdir().unwrap();
         let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::SeqCst));
         let (mark, nap) = (format!("WT_TEST_WORLD={process}-{number}"), format!("1000.{process:07}{number:04}"));

@@ -5,7 +5,7 @@
 //! `status` never makes a `start` fail. The file says who holds it; only the lock itself says whether anybody does.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -45,12 +45,16 @@ impl Lock {
                 return Ok(Taken::Held);
             }
             // Between opening and locking the file may have been removed and made anew by another.
-            if std::fs::metadata(path).ok().map(|found| found.ino()) != Some(file.metadata()?.ino()) {
+            let opened = file.metadata()?;
+            if std::fs::metadata(path).ok().map(|found| found.ino()) != Some(opened.ino()) {
                 continue;
             }
-            file.set_len(0)?;
-            file.rewind()?;
-            file.write_all(&serde_json::to_vec(holder)?)?;
+            let word = serde_json::to_vec(holder)?;
+            file.write_all(&word)?;
+            // To cut a file takes the disk longer than to write it: what is left of a longer word goes, and no more.
+            if opened.len() > word.len() as u64 {
+                file.set_len(word.len() as u64)?;
+            }
             return Ok(Taken::Ours(Self { _file: file }));
         }
     }

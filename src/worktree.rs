@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Doing, Error, Result};
 use crate::files;
-use crate::process::{Answer, answer};
+use crate::process::{Answer, Question, ask};
 
 /// The directory of our files in a worktree.
 pub const CLAUDE: &str = ".claude";
@@ -173,8 +173,8 @@ impl Worktree {
         self.git_dir.join("wt-loop").join(name)
     }
 
-    /// Head and work tree as they are now: one call.
-    pub fn snapshot(&self) -> Result<Snapshot> {
+    /// Head and work tree as they are now: one call, and something else is done while git looks.
+    pub fn snapshot(&self, meanwhile: impl FnOnce()) -> Result<Snapshot> {
         let asked = [
             "--no-optional-locks",
             "status",
@@ -184,7 +184,7 @@ impl Worktree {
             "--untracked-files=all",
             "--no-renames",
         ];
-        let said = git(&self.root, &asked)?;
+        let said = git_meanwhile(&self.root, &asked, meanwhile)?;
         if said.ok() { Ok(Snapshot::parse(&said.stdout, &self.root)) } else { Err(refused("status", &said)) }
     }
 
@@ -317,7 +317,17 @@ fn split<'a>(text: &'a [u8], by: &[u8]) -> Vec<&'a [u8]> {
 }
 
 fn git<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Result<Answer> {
-    answer("git", args, cwd).map_err(|error| match error.kind() {
+    git_meanwhile(cwd, args, || ())
+}
+
+/// Asks git, and does something else until it answers. It speaks plain English, whatever the user speaks: its words are looked at
+/// here, and to load a language would take it a fifth of its time.
+fn git_meanwhile<A: AsRef<OsStr>>(cwd: &Path, args: &[A], meanwhile: impl FnOnce()) -> Result<Answer> {
+    let asked = ask("git", args, cwd, &[("LC_ALL", "C")]);
+    if asked.is_ok() {
+        meanwhile();
+    }
+    asked.and_then(Question::answer).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound if cwd.is_dir() => {
             Error::new("git is not on PATH").hint("install git, then: wt-loop doctor")
         }

@@ -159,7 +159,7 @@ impl<'a> Engine<'a> {
         if let Some(ending) = self.settle_open_claim()? {
             return Ok(ending);
         }
-        let mut before = self.worktree.snapshot()?;
+        let mut before = self.worktree.snapshot(|| self.guards.prepare())?;
         loop {
             let prompt = self.announce()?;
             let work = self.let_agent_work(&prompt)?;

@@ -7,15 +7,19 @@ use super::decide::{Completion, Facts, to_check};
 use super::story;
 use super::work::Work;
 use crate::error::Result;
-use crate::options::Progress;
+use crate::options::{Limit, Progress};
+use crate::process::Guards;
 use crate::registry::{Record, Registry};
 use crate::state::{ExitReason, Iteration, LeftRunning};
 use crate::worktree::{Changes, Snapshot};
 
 impl Engine<'_> {
-    /// What the iteration brought: one look at head and work tree, one more where the head has moved.
-    pub(super) fn what_changed(&self, before: &Snapshot) -> Result<(Snapshot, Changes)> {
-        let after = self.worktree.snapshot()?;
+    /// What the iteration brought: one look at head and work tree, one more where the head has moved. The guard of the next agent
+    /// gets ready meanwhile.
+    pub(super) fn what_changed(&mut self, before: &Snapshot) -> Result<(Snapshot, Changes)> {
+        let last = matches!(self.spec.max, Limit::At(max) if self.state.current_iteration >= max);
+        let guards = (!last && self.stop_asked().is_none()).then_some(&mut self.guards);
+        let after = self.worktree.snapshot(|| guards.into_iter().for_each(Guards::prepare))?;
         let changes = self.worktree.changes(before, &after)?;
         Ok((after, changes))
     }

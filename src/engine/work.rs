@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use super::watch::{Budget, Tail, Watch};
 use super::{Engine, story};
-use crate::agent::event::{self, End, Event, Failure, Remedy, Usage};
+use crate::agent::event::{End, Event, Failure, Limit, Remedy, Usage};
 use crate::agent::reader::{Reader, Reading, denied};
 use crate::agent::{Cumulative, Invocation, PrivateFiles, judge_log, judge_stderr};
 use crate::error::{Doing, Error, Result, reason};
 use crate::files;
-use crate::options::Limit;
-use crate::process::{Deadlines, Ended, Errand, Program, Report, Then, supervise};
+use crate::process::{Deadlines, Ended, Errand, Program, Report, supervise};
 use crate::promise::{Promise, Scanner};
 use crate::state::{ExitReason, now_text};
 use crate::term::human;
@@ -69,7 +68,7 @@ impl Work {
     }
 
     /// The limit that stands in the way, if one does.
-    fn limit(&self) -> Option<&event::Limit> {
+    fn limit(&self) -> Option<&Limit> {
         self.reading.limit.as_ref().filter(|_| self.exit_reason() == ExitReason::Failed)
     }
 }
@@ -107,10 +106,6 @@ impl Engine<'_> {
             input: &input,
             lock: self.worktree.guard_lock(),
             deadlines: Deadlines { total, idle: self.spec.idle_timeout },
-            then: match self.spec.max {
-                Limit::At(max) if self.state.current_iteration >= max => Then::Nothing,
-                _ => Then::Another,
-            },
         };
         let what = format!("{}/{}", self.state.current_iteration, self.spec.max);
         let live = Live { what, since: Some(Instant::now()), tokens: self.state.total_tokens };

@@ -10,7 +10,7 @@ use crate::config::LoopSpec;
 use crate::error::reason;
 use crate::log::Log;
 use crate::material;
-use crate::process::{Deadlines, Ended, Errand, Guards, Program, Signals, Stream, Then, Watcher, supervise};
+use crate::process::{Deadlines, Ended, Errand, Guards, Program, Signals, Stream, Watcher, supervise};
 use crate::tasks::Tasks;
 use crate::term::filter::plain;
 use crate::term::human;
@@ -86,7 +86,6 @@ impl Court<'_> {
             input: b"",
             lock: self.lock.clone(),
             deadlines: Deadlines { total: self.spec.validation_timeout, idle: None },
-            then: Then::Nothing,
         };
         let began = Instant::now();
         let mut witness = Witness { log: self.log.as_deref_mut(), stage: self.stage, kept: Capture::default() };

@@ -36,22 +36,42 @@ impl Answer {
     }
 }
 
-/// Runs a short command in `cwd` to its end, with nothing on its standard input, and returns what it said.
+/// A short command that was asked and has not answered yet.
+pub struct Question(Child);
+
+/// Starts a short command in `cwd`, with nothing on its standard input and with `env` beside our own environment.
 ///
 /// It has a process group of its own, so that a Ctrl-C meant for the loop does not tear an answer in two.
-pub fn answer<A: AsRef<OsStr>>(program: impl AsRef<OsStr>, args: &[A], cwd: &Path) -> io::Result<Answer> {
+pub fn ask<A: AsRef<OsStr>>(
+    program: impl AsRef<OsStr>,
+    args: &[A],
+    cwd: &Path,
+    env: &[(&str, &str)],
+) -> io::Result<Question> {
     let mut command = Command::new(program);
-    command.args(args).current_dir(cwd).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.process_group(0).spawn()?;
-    let said = match (child.stdout.take(), child.stderr.take()) {
-        (Some(out), Some(err)) => read_both([OwnedFd::from(out), OwnedFd::from(err)]),
-        _ => Ok([Vec::new(), Vec::new()]),
-    };
-    if said.is_err() {
-        let _ = child.kill();
+    command.args(args).envs(env.iter().copied()).current_dir(cwd).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map(Question)
+}
+
+impl Question {
+    /// Waits for its end and returns what it said.
+    pub fn answer(self) -> io::Result<Answer> {
+        let Self(mut child) = self;
+        let said = match (child.stdout.take(), child.stderr.take()) {
+            (Some(out), Some(err)) => read_both([OwnedFd::from(out), OwnedFd::from(err)]),
+            _ => Ok([Vec::new(), Vec::new()]),
+        };
+        if said.is_err() {
+            let _ = child.kill();
+        }
+        let (status, [stdout, stderr]) = (child.wait()?, said?);
+        Ok(Answer { stdout, stderr: String::from_utf8_lossy(&stderr).into_owned(), code: status.code() })
     }
-    let (status, [stdout, stderr]) = (child.wait()?, said?);
-    Ok(Answer { stdout, stderr: String::from_utf8_lossy(&stderr).into_owned(), code: status.code() })
+}
+
+/// Runs a short command in `cwd` to its end, with nothing on its standard input, and returns what it said.
+pub fn answer<A: AsRef<OsStr>>(program: impl AsRef<OsStr>, args: &[A], cwd: &Path) -> io::Result<Answer> {
+    ask(program, args, cwd, &[])?.answer()
 }
 
 /// Reads two pipes to their ends. The standard library would do it, and panic where a read fails.

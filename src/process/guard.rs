@@ -38,7 +38,7 @@ pub fn main() -> ExitCode {
 fn guard() -> io::Result<()> {
     become_keeper();
     // Started ahead as the guard itself may be: both are ready when the job comes.
-    let shim = Shim::start();
+    let (shim, own) = (Shim::start(), Identity::own());
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reader = BufReader::new(control.try_clone()?);
     let Some(job) = wire::receive::<Job>(&mut reader)? else { return Ok(()) };
@@ -50,7 +50,7 @@ fn guard() -> io::Result<()> {
     let early: Vec<u8> = reader.buffer().to_vec();
 
     let signals = GuardSignals::install()?;
-    let started = match Lock::take(&job.lock, &Identity::own())? {
+    let started = match Lock::take(&job.lock, &own)? {
         Taken::Ours(lock) => shim.and_then(|shim| shim.become_agent(&program, job.input)).map(|agent| (agent, lock)),
         Taken::Held => Err(io::Error::other("the guard of an earlier agent is still cleaning up")),
     };
@@ -199,7 +199,7 @@ impl Keeper {
                     Step::Again(wait) => timeout(wait),
                     Step::Over(survivors) => {
                         self.tell(&News::Swept(survivors));
-                        return Ok(());
+                        return self.wait_for_leave();
                     }
                 },
             };
@@ -209,6 +209,16 @@ impl Keeper {
             self.hear();
             self.heed_signals();
         }
+    }
+
+    /// The loop hangs up when it has heard. An exit takes the processor from it that it could go on with.
+    fn wait_for_leave(&mut self) -> io::Result<()> {
+        while self.master.is_some() {
+            self.wait(PollTimeout::NONE)?;
+            self.signals.settle();
+            self.hear();
+        }
+        Ok(())
     }
 
     /// A signal to the guard is not the loop's word: what the agent makes of its end from here on is not believed.

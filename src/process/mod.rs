@@ -31,14 +31,14 @@ mod sweep;
 mod tree;
 mod wire;
 
-pub use command::{Answer, answer, answer_within, end_detached, own_program, run_own, spawn_detached};
+pub use command::{Answer, Question, answer, answer_within, ask, end_detached, own_program, run_own, spawn_detached};
 pub use guard::main as guard_main;
 pub use guards::Guards;
 pub use identity::Identity;
 pub use shim::{detach_main, main as shim_main};
 pub use signals::{Interrupt, Signals, see_children_end};
 use supervisor::keep_orphans;
-pub use supervisor::{Deadlines, Ended, Errand, Report, Stream, Then, Timeout, Watcher, supervise};
+pub use supervisor::{Deadlines, Ended, Errand, Report, Stream, Timeout, Watcher, supervise};
 pub use sweep::Survivor;
 use sweep::sweep_now;
 pub use tree::{Usage, usage};

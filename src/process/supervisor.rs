@@ -75,17 +75,6 @@ pub struct Errand<'a> {
     pub lock: PathBuf,
     /// How long it may take.
     pub deadlines: Deadlines,
-    /// What comes after it.
-    pub then: Then,
-}
-
-/// Whether a guard is wanted soon after this one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// Most likely: it is started as soon as the program has ended.
-    Another,
-    /// Nobody knows.
-    Nothing,
 }
 
 /// Which deadline passed.
@@ -143,9 +132,6 @@ pub fn supervise(
         signals.settle();
         run.read(watcher);
         run.hear();
-        if run.ended_by_itself() && errand.then == Then::Another {
-            guards.prepare();
-        }
         run.look_at_clocks();
         if watcher.is_enough() {
             run.end(Ended::Enough);
@@ -174,7 +160,7 @@ fn hang_up_unless(told: bool, control: &UnixStream) {
 
 /// Tells a guard what to run.
 fn hand_over(errand: &Errand, mut control: &UnixStream) -> io::Result<()> {
-    let program = serde_json::to_vec(&errand.program)?;
+    let program = errand.program.to_bytes();
     let job = Job { lock: errand.lock.clone(), program: program.len(), input: errand.input.len() };
     wire::send(control, &job)?;
     control.write_all(&program)?;
@@ -223,10 +209,6 @@ impl Run {
 
     fn is_over(&self) -> bool {
         self.survivors.is_some()
-    }
-
-    fn ended_by_itself(&self) -> bool {
-        self.cause.is_none() && self.agent_end.is_some()
     }
 
     /// Sleeps until something happens or a clock runs out.

@@ -152,7 +152,8 @@ impl Stage {
     pub fn narrate(&mut self, line: &str) {
         self.erase();
         if self.err.open {
-            let written = writeln!(anstream::stderr(), "{}", screened(line));
+            let line = format!("{}\n", screened(line));
+            let written = anstream::stderr().write_all(line.as_bytes());
             self.err.open = written.is_ok();
         }
         self.draw();

@@ -28,6 +28,9 @@ const OURS: [&str; 5] = [
     "/.spool/.state/ralph/",
 ];
 
+/// What git writes with one call, and therefore comes whole or not at all.
+const AT_ONCE: usize = 4096;
+
 /// One worktree of a repository.
 #[derive(Clone, Debug)]
 pub struct Worktree {
@@ -80,18 +83,17 @@ impl Worktree {
             "--is-inside-work-tree",
             "--git-common-dir",
         ];
-        let said = git(cwd, &ASKED)?;
-        if !said.ok() {
-            return Err(not_inside(&said));
-        }
-        // A path may contain line ends; the word between two of them will hardly.
-        let text = said.stdout.strip_suffix(b"\n").unwrap_or(&said.stdout);
-        let parts = split(text, b"\ntrue\n");
-        let [root, git_dir, common_dir] = parts.as_slice() else {
-            return Err(Error::new("git does not say where this worktree is").hint("git rev-parse --show-toplevel"));
+        let whole = |said: &[u8]| said.len() < AT_ONCE && places(said).is_some();
+        let said = ask_git(cwd, &ASKED)?.answer_once(whole).map_err(|error| no_answer(cwd, &error))?;
+        let said = match said {
+            Ok(said) => said,
+            Err(answer) if answer.ok() => answer.stdout,
+            Err(answer) => return Err(not_inside(&answer)),
         };
-        let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
-        Ok(Self { root: path(root), git_dir: path(git_dir), common_dir: path(common_dir) })
+        let [root, git_dir, common_dir] = places(&said).ok_or_else(|| {
+            Error::new("git does not say where this worktree is").hint("git rev-parse --show-toplevel")
+        })?;
+        Ok(Self { root, git_dir, common_dir })
     }
 
     /// The base name of its directory.
@@ -316,24 +318,37 @@ fn split<'a>(text: &'a [u8], by: &[u8]) -> Vec<&'a [u8]> {
     parts
 }
 
+/// Root, git directory and common directory. A path may contain line ends; the word between two of them will hardly.
+fn places(said: &[u8]) -> Option<[PathBuf; 3]> {
+    let parts: [&[u8]; 3] = split(said.strip_suffix(b"\n")?, b"\ntrue\n").try_into().ok()?;
+    Some(parts.map(|bytes| PathBuf::from(OsString::from_vec(bytes.to_vec()))))
+}
+
 fn git<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Result<Answer> {
     git_meanwhile(cwd, args, || ())
 }
 
-/// Asks git, and does something else until it answers. It speaks plain English, whatever the user speaks: its words are looked at
-/// here, and to load a language would take it a fifth of its time.
+/// Asks git, and does something else until it answers.
 fn git_meanwhile<A: AsRef<OsStr>>(cwd: &Path, args: &[A], meanwhile: impl FnOnce()) -> Result<Answer> {
-    let asked = ask("git", args, cwd, &[("LC_ALL", "C")]);
-    if asked.is_ok() {
-        meanwhile();
-    }
-    asked.and_then(Question::answer).map_err(|error| match error.kind() {
+    let question = ask_git(cwd, args)?;
+    meanwhile();
+    question.answer().map_err(|error| no_answer(cwd, &error))
+}
+
+/// Git speaks plain English to us, whatever the user speaks: its words are looked at here, and to load a language takes it a fifth
+/// of its time.
+fn ask_git<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Result<Question> {
+    ask("git", args, cwd, &[("LC_ALL", "C")]).map_err(|error| no_answer(cwd, &error))
+}
+
+fn no_answer(cwd: &Path, error: &std::io::Error) -> Error {
+    match error.kind() {
         std::io::ErrorKind::NotFound if cwd.is_dir() => {
             Error::new("git is not on PATH").hint("install git, then: wt-loop doctor")
         }
         std::io::ErrorKind::NotFound => gone(cwd),
-        _ => Error::new(format!("cannot run git in {}: {}", cwd.display(), crate::error::reason(&error))),
-    })
+        _ => Error::new(format!("cannot run git in {}: {}", cwd.display(), crate::error::reason(error))),
+    }
 }
 
 /// That somebody has removed a worktree.

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -48,6 +49,7 @@ pub fn ask<A: AsRef<OsStr>>(
     cwd: &Path,
     env: &[(&str, &str)],
 ) -> io::Result<Question> {
+    see_off();
     let mut command = Command::new(program);
     command.args(args).envs(env.iter().copied()).current_dir(cwd).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map(Question)
@@ -55,18 +57,48 @@ pub fn ask<A: AsRef<OsStr>>(
 
 impl Question {
     /// Waits for its end and returns what it said.
-    pub fn answer(self) -> io::Result<Answer> {
-        let Self(mut child) = self;
-        let said = match (child.stdout.take(), child.stderr.take()) {
-            (Some(out), Some(err)) => read_both([OwnedFd::from(out), OwnedFd::from(err)]),
+    pub fn answer(mut self) -> io::Result<Answer> {
+        let [stdout, stderr] = self.hear(|_| false)?;
+        self.end(stdout, &stderr)
+    }
+
+    /// Returns its standard output once that is `whole`, and does not wait for its end, which takes a while; returns the whole answer
+    /// where it ended without.
+    pub fn answer_once(mut self, whole: impl Fn(&[u8]) -> bool) -> io::Result<Result<Vec<u8>, Answer>> {
+        let [stdout, stderr] = self.hear(&whole)?;
+        if whole(&stdout) {
+            LEAVING.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+            return Ok(Ok(stdout));
+        }
+        self.end(stdout, &stderr).map(Err)
+    }
+
+    /// What it says up to its end, or until that is enough.
+    fn hear(&mut self, enough: impl Fn(&[u8]) -> bool) -> io::Result<[Vec<u8>; 2]> {
+        let said = match (self.0.stdout.take(), self.0.stderr.take()) {
+            (Some(out), Some(err)) => read_both([OwnedFd::from(out), OwnedFd::from(err)], enough),
             _ => Ok([Vec::new(), Vec::new()]),
         };
         if said.is_err() {
-            let _ = child.kill();
+            let _ = self.0.kill();
+            let _ = self.0.wait();
         }
-        let (status, [stdout, stderr]) = (child.wait()?, said?);
-        Ok(Answer { stdout, stderr: String::from_utf8_lossy(&stderr).into_owned(), code: status.code() })
+        said
     }
+
+    fn end(&mut self, stdout: Vec<u8>, stderr: &[u8]) -> io::Result<Answer> {
+        let code = self.0.wait()?.code();
+        Ok(Answer { stdout, stderr: String::from_utf8_lossy(stderr).into_owned(), code })
+    }
+}
+
+/// Those that have said all that was wanted, and are about to end.
+static LEAVING: Mutex<Vec<Child>> = Mutex::new(Vec::new());
+
+/// Buries those that have ended since.
+pub fn see_off() {
+    let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+    leaving.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
 }
 
 /// Runs a short command in `cwd` to its end, with nothing on its standard input, and returns what it said.
@@ -74,14 +106,15 @@ pub fn answer<A: AsRef<OsStr>>(program: impl AsRef<OsStr>, args: &[A], cwd: &Pat
     ask(program, args, cwd, &[])?.answer()
 }
 
-/// Reads two pipes to their ends. The standard library would do it, and panic where a read fails.
-fn read_both(pipes: [OwnedFd; 2]) -> io::Result<[Vec<u8>; 2]> {
+/// Reads two pipes to their ends, or until the first has given enough. The standard library would do the former, and panic where a
+/// read fails.
+fn read_both(pipes: [OwnedFd; 2], enough: impl Fn(&[u8]) -> bool) -> io::Result<[Vec<u8>; 2]> {
     for pipe in &pipes {
         fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     }
     let mut pipes = pipes.map(|pipe| Some(File::from(pipe)));
     let (mut said, mut buffer) = ([Vec::new(), Vec::new()], [0; 8 * 1024]);
-    while pipes.iter().any(Option::is_some) {
+    while pipes.iter().any(Option::is_some) && !enough(&said[0]) {
         let mut open: Vec<_> =
             pipes.iter().flatten().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)).collect();
         match poll(&mut open, PollTimeout::NONE) {

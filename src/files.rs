@@ -168,10 +168,14 @@ fn regular(file: File) -> io::Result<File> {
 }
 
 fn whole(file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if file.take(LONGEST + 1).read_to_end(&mut bytes)? as u64 > LONGEST {
-        return Err(invalid("it is larger than 64 MiB"));
-    }
+    let bytes = up_to(file, LONGEST + 1)?;
+    if bytes.len() as u64 > LONGEST { Err(invalid("it is larger than 64 MiB")) } else { Ok(bytes) }
+}
+
+/// The first `limit` bytes of a file. Most files are small, and are read with one call.
+pub fn up_to(file: File, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(4096);
+    file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,10 +1,10 @@
 //! What a loop works from, as it is on disk now: its change, its tasks, the file of its context.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::config::LoopSpec;
 use crate::error::{Doing, Error, Result};
+use crate::files;
 use crate::layout::{self, Change, Layout};
 use crate::tasks::Tasks;
 use crate::worktree::Worktree;
@@ -34,9 +34,9 @@ pub fn tasks(worktree: &Worktree, spec: &LoopSpec) -> Result<Option<TasksFound>>
     let Some(path) = path else { return Ok(None) };
     let opened = layout::open_inside(&worktree.root, &path).map_err(|error| Error::new(error.to_string()))?;
     let Some(file) = opened else { return Ok(None) };
-    let mut bytes = Vec::new();
+    let bytes = files::up_to(file, LONGEST + 1).doing("read", &path)?;
     // Half a list must not be judged, and none that is written by hand is as long as this.
-    if file.take(LONGEST + 1).read_to_end(&mut bytes).doing("read", &path)? as u64 > LONGEST {
+    if bytes.len() as u64 > LONGEST {
         return Err(Error::new(format!(
             "{} is larger than 8 MiB, which is no list of tasks",
             below(&worktree.root, &path)

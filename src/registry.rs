@@ -8,6 +8,7 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,8 @@ use crate::files;
 use crate::state::State;
 use crate::worktree::Worktree;
 
+/// So many records take longer to look at than a thread to start.
+const WORTH_A_THREAD: usize = 50;
 /// What follows the name of a state that its worktree could not take.
 const RESCUED: &str = "rescued-state.json";
 
@@ -125,7 +128,22 @@ impl Registry {
 
     /// Every record that can be read.
     pub fn all(&self) -> Vec<Record> {
-        self.files().iter().filter_map(|path| read(path)).collect()
+        self.each(|record| record)
+    }
+
+    /// What `look` sees in every record that can be read. Of many, several are looked at together.
+    pub fn each<T: Send>(&self, look: impl Fn(Record) -> T + Sync) -> Vec<T> {
+        let files = self.files();
+        let seen = |some: &[PathBuf]| -> Vec<T> { some.iter().filter_map(|path| read(path)).map(&look).collect() };
+        let hands = thread::available_parallelism().map_or(1, usize::from).min(files.len() / WORTH_A_THREAD);
+        if hands < 2 {
+            return seen(&files);
+        }
+        thread::scope(|scope| {
+            let shares = files.chunks(files.len().div_ceil(hands));
+            let looking: Vec<_> = shares.map(|share| scope.spawn(|| seen(share))).collect();
+            looking.into_iter().filter_map(|share| share.join().ok()).flatten().collect()
+        })
     }
 
     /// The records whose worktree is gone: `(file, worktree)`.

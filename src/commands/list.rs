@@ -42,16 +42,17 @@ struct Entry<'a> {
 
 /// Runs `list`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
-    let mut loops: Vec<(Record, View)> = Vec::new();
     let registry = Registry::of(&context.env);
-    for record in registry.all() {
-        match View::of_record(&record, &registry) {
-            Ok(Some(view)) if args.all || view.is_active() => loops.push((record, view)),
-            Ok(_) => {}
-            Err(error) => term::warn(&format!("{}: {error}", record.root.display())),
+    let mut seen = registry.each(|record| Box::new((View::of_record(&record, &registry), record)));
+    seen.sort_by(|a, b| (&a.1.project, &a.1.root).cmp(&(&b.1.project, &b.1.root)));
+    let mut loops: Vec<(&Record, &View)> = Vec::new();
+    for found in &seen {
+        match &**found {
+            (Ok(Some(view)), record) if args.all || view.is_active() => loops.push((record, view)),
+            (Ok(_), _) => {}
+            (Err(error), record) => term::warn(&format!("{}: {error}", record.root.display())),
         }
     }
-    loops.sort_by(|(a, _), (b, _)| (&a.project, &a.root).cmp(&(&b.project, &b.root)));
     if args.json {
         let entries: Vec<Entry> = loops.iter().map(|(record, view)| entry(record, view)).collect();
         let text = serde_json::to_string_pretty(&entries).map_err(|error| Error::new(error.to_string()))?;
@@ -83,7 +84,7 @@ fn entry<'a>(record: &'a Record, view: &'a View) -> Entry<'a> {
     }
 }
 
-fn table(loops: &[(Record, View)]) -> Table {
+fn table(loops: &[(&Record, &View)]) -> Table {
     let mut table = Table::new([
         Column::new("PROJECT", Align::Left, Shrink::Cut),
         Column::new("WORKTREE", Align::Left, Shrink::Cut),

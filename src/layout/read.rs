@@ -1,10 +1,10 @@
 //! Reads a file of the worktree for a prompt.
 
-use std::io::Read;
 use std::path::Path;
 
 use super::open::open_inside;
 use super::read_error::ReadError;
+use crate::files;
 
 /// How much of a file [`read_inside`] gives at most.
 pub const READ_LIMIT: usize = 1024 * 1024;
@@ -17,9 +17,8 @@ pub fn read_inside(root: &Path, path: &Path) -> Result<Option<String>, ReadError
     let Some(file) = open_inside(root, path)? else {
         return Ok(None);
     };
-    let mut bytes = Vec::new();
     // One byte more than we give, to know whether there is more.
-    file.take(READ_LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(|source| ReadError::unreadable(path, source))?;
+    let bytes = files::up_to(file, READ_LIMIT as u64 + 1).map_err(|source| ReadError::unreadable(path, source))?;
     Ok(Some(bounded(&bytes, READ_LIMIT)))
 }
 

@@ -115,8 +115,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed> {
     match command().try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok(Parsed::Command(Box::new(cli.command), caller)),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            let _ = error.print();
-            Ok(Parsed::Answered(Exit::Done))
+            crate::term::answer(&error.render().ansi().to_string()).map(|()| Parsed::Answered(Exit::Done))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();

@@ -93,17 +93,8 @@ fn fitting<'a>(kind: Kind, typed: &str, names: &'a [String]) -> Vec<&'a str> {
 
 /// Ids share long numbers, so a part that was typed right tells more than a small distance.
 fn nearest<'a>(typed: &str, names: &'a [String]) -> Option<&'a str> {
-    const ALIKE: f64 = 0.6;
-    let containing = names.iter().find(|name| name.contains(typed));
-    let alike = || {
-        names
-            .iter()
-            .map(|name| (strsim::normalized_damerau_levenshtein(typed, name), name))
-            .filter(|(likeness, _)| *likeness >= ALIKE)
-            .max_by(|(one, _), (other, _)| one.total_cmp(other))
-            .map(|(_, name)| name)
-    };
-    containing.or_else(alike).map(String::as_str)
+    let names = || names.iter().map(String::as_str);
+    names().find(|name| name.contains(typed)).or_else(|| crate::nearest::nearest(typed, names()))
 }
 
 #[cfg(test)]

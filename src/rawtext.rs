@@ -6,6 +6,9 @@
 /// The private character that stands for byte 0.
 const FIRST: u32 = 0x0010_FF00;
 
+/// What each of them begins with in UTF-8, and hardly any other character.
+const FIRST_BYTE: u8 = 0xf4;
+
 /// Bytes as text.
 pub fn from_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -18,6 +21,9 @@ pub fn from_bytes(bytes: &[u8]) -> String {
 
 /// That text as the bytes it was.
 pub fn to_bytes(text: &str) -> Vec<u8> {
+    if memchr::memchr(FIRST_BYTE, text.as_bytes()).is_none() {
+        return text.as_bytes().to_vec();
+    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut buffer = [0; 4];
     for c in text.chars() {

@@ -11,6 +11,7 @@ use crate::material;
 use crate::options::Done;
 use crate::registry::{Record, Registry};
 use crate::state::{ExitReason, State};
+use crate::tasks::Tasks;
 use crate::worktree::Worktree;
 
 impl Engine<'_> {
@@ -107,11 +108,9 @@ impl Engine<'_> {
 }
 
 /// Whether completion is claimed: by the tasks, however the iteration ended, or by a promise in one that ended well.
-pub(super) fn claim(worktree: &Worktree, spec: &LoopSpec, promised: bool, stop: Option<Stop>) -> Option<Claim> {
+pub(super) fn claim(spec: &LoopSpec, tasks: Option<&Tasks>, promised: bool, stop: Option<Stop>) -> Option<Claim> {
     let by_tasks = spec.done == Done::Tasks && stop.is_none();
-    // A tasks.md that the agent made unreadable claims nothing.
-    let found = if by_tasks { material::tasks(worktree, spec).ok().flatten() } else { None };
-    if found.is_some_and(|found| found.tasks.all_closed()) {
+    if by_tasks && tasks.is_some_and(Tasks::all_closed) {
         return Some(Claim::Tasks);
     }
     promised.then_some(Claim::Promise)
@@ -131,7 +130,8 @@ pub fn open_claim(
     let promised = on_record && last.promise_found && ended == ExitReason::Completed && spec.promise.is_some();
     // An iteration that was interrupted claimed nothing then, and claims nothing now.
     let stop = (ended == ExitReason::Interrupted).then_some(Stop::Command);
-    let completion = Completion::Claimed(claim(worktree, spec, promised, stop)?);
+    let found = material::tasks(worktree, spec).ok().flatten();
+    let completion = Completion::Claimed(claim(spec, found.as_ref().map(|found| &found.tasks), promised, stop)?);
     let facts = Facts { completion, ..Facts::plain(n, ended) };
     to_check(&facts, spec).map(|claim| (facts, claim))
 }

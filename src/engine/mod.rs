@@ -34,6 +34,7 @@ use crate::rawtext;
 use crate::registry::{Outcome, Record, Registry};
 use crate::session::Running;
 use crate::state::{State, Status, now_text};
+use crate::tasks::Tasks;
 use crate::term::stage::Stage;
 use crate::term::title::{Title, Window};
 use crate::worktree::Worktree;
@@ -166,10 +167,12 @@ impl<'a> Engine<'a> {
             let changed = self.what_changed(&before);
             let changes = changed.as_ref().ok().map(|(_, changes)| changes);
             let unmendable = work.unmendable(changes);
-            let facts = self.record(&work, unmendable.as_deref(), changes)?;
+            // A tasks.md that the agent made unreadable claims nothing.
+            let tasks = material::tasks(self.worktree, self.spec).ok().flatten().map(|found| found.tasks);
+            let facts = self.record(&work, unmendable.as_deref(), changes, tasks.as_ref())?;
             before = changed?.0;
 
-            self.tell_of(&facts);
+            self.tell_of(&facts, tasks.as_ref());
             let facts = match to_check(&facts, self.spec) {
                 Some(claim) => Facts { completion: self.ask_the_gates(claim), stop: self.stop_asked(), ..facts },
                 None => facts,
@@ -202,10 +205,9 @@ impl<'a> Engine<'a> {
     }
 
     /// Says how the iteration ended.
-    fn tell_of(&mut self, facts: &Facts) {
-        let tasks = material::tasks(self.worktree, self.spec).ok().flatten();
+    fn tell_of(&mut self, facts: &Facts, tasks: Option<&Tasks>) {
         if let Some(iteration) = self.state.iterations.last() {
-            let line = story::ended(iteration, self.spec, tasks.as_ref().map(|found| &found.tasks), facts);
+            let line = story::ended(iteration, self.spec, tasks, facts);
             self.say(&line);
         }
     }

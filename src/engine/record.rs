@@ -11,6 +11,7 @@ use crate::options::{Limit, Progress};
 use crate::process::Guards;
 use crate::registry::{Record, Registry};
 use crate::state::{ExitReason, Iteration, LeftRunning};
+use crate::tasks::Tasks;
 use crate::worktree::{Changes, Snapshot};
 
 impl Engine<'_> {
@@ -30,6 +31,7 @@ impl Engine<'_> {
         work: &Work,
         unmendable: Option<&'w str>,
         changes: Option<&Changes>,
+        tasks: Option<&Tasks>,
     ) -> Result<Facts<'w>> {
         let ended = work.exit_reason();
         let changes = changes.cloned().unwrap_or_default();
@@ -80,8 +82,7 @@ impl Engine<'_> {
         self.state.iterations.push(iteration);
         let stop = self.stop_asked();
         let promised = work.reading.promised && ended == ExitReason::Completed;
-        let completion =
-            claim(self.worktree, self.spec, promised, stop).map_or(Completion::Unclaimed, Completion::Claimed);
+        let completion = claim(self.spec, tasks, promised, stop).map_or(Completion::Unclaimed, Completion::Claimed);
         let elapsed = self.began.elapsed();
         let spent = (self.state.total_tokens, self.state.total_cost_usd);
         let (failures, idle) = (self.failures, self.idle);

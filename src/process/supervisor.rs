@@ -124,7 +124,7 @@ pub fn supervise(
     watcher: &mut dyn Watcher,
 ) -> io::Result<Report> {
     keep_orphans();
-    let mut run = Run::start(errand, guards.next()?)?;
+    let mut run = Run::start(errand, guards.next()?, std::mem::take(&mut guards.buffer))?;
     // What an earlier tree could not be freed of may have died since.
     bury(|_, _| ());
     while !run.is_over() {
@@ -140,7 +140,8 @@ pub fn supervise(
         run.take_over_if_guard_died();
     }
     run.last_words(watcher);
-    let (report, guard) = run.finish();
+    let (report, guard, buffer) = run.finish();
+    guards.buffer = buffer;
     guards.let_go(guard);
     Ok(report)
 }
@@ -184,7 +185,8 @@ struct Run {
 }
 
 impl Run {
-    fn start(errand: &Errand, guard: Guard) -> io::Result<Self> {
+    fn start(errand: &Errand, guard: Guard, mut buffer: Vec<u8>) -> io::Result<Self> {
+        buffer.resize(BUFFER, 0);
         let Guard { process, control, out, err } = guard;
         // A guard that dies here is found by its silence, as it would be later.
         hang_up_unless(hand_over(errand, &control).is_ok(), &control);
@@ -195,7 +197,7 @@ impl Run {
             control: BufReader::new(control),
             line: Vec::new(),
             pipes: [(Stream::Out, Some(out)), (Stream::Err, Some(err))],
-            buffer: vec![0; BUFFER],
+            buffer,
             deadlines: errand.deadlines,
             started: now,
             last_word: now,
@@ -364,8 +366,8 @@ impl Run {
         }
     }
 
-    /// What is known, and the guard, which has said its last word and is about to exit.
-    fn finish(self) -> (Report, Child) {
+    /// What is known, the guard, which has said its last word and is about to exit, and the buffer.
+    fn finish(self) -> (Report, Child, Vec<u8>) {
         let code = match self.agent_end {
             Some(News::Exited(code)) => Some(code),
             Some(News::Signalled(signal)) => Some(128 + signal),
@@ -378,6 +380,6 @@ impl Run {
             _ => None,
         };
         let ended = self.cause.or(by_itself).unwrap_or(Ended::GuardLost);
-        (Report { ended, code, survivors: self.survivors.unwrap_or_default() }, self.guard)
+        (Report { ended, code, survivors: self.survivors.unwrap_or_default() }, self.guard, self.buffer)
     }
 }

@@ -18,7 +18,12 @@ pub struct Lab {
 impl Lab {
     /// An empty repository with one commit and an agent that does nothing.
     pub fn new() -> Self {
-        let lab = Self { dir: tempfile::tempdir().expect("a scratch directory") };
+        Self::made_in(&std::env::temp_dir())
+    }
+
+    /// The same in `folder`.
+    pub fn made_in(folder: &Path) -> Self {
+        let lab = Self { dir: tempfile::tempdir_in(folder).expect("a scratch directory") };
         for dir in ["bin", "home", "repo", "run"] {
             fs::create_dir(lab.path(dir)).expect("a scratch directory");
         }

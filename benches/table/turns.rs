@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use crate::Row;
 use crate::clock::{self, ROUNDS, median, pair, run, seconds};
@@ -10,36 +11,51 @@ use crate::lab::Lab;
 /// Iterations of the short and of the long loop: their difference is free of what starting costs.
 const FEW: usize = 5;
 const MANY: usize = 25;
+/// A file system without a disk.
+const MEMORY: &str = "/dev/shm";
 
 /// Per iteration, against a shell loop; over a long history; from one agent to the next.
 pub fn rows(lab: &Lab) -> Vec<Row> {
     lab.agent("exit 0");
-    let (ours, shell) = pair(ROUNDS, || per_turn(|n| run(&mut lab.looped(n))), || per_turn(|n| shell_loop(lab, n)));
-    let mut rows = vec![Row::ratio(
-        "one iteration with an agent that does nothing",
-        "a shell loop: agent, `git rev-parse`, `git status`, log",
-        ours,
-        shell,
-        1.0,
-    )];
+    let against = "a shell loop: agent, `git rev-parse`, `git status`, log";
+    let (ours, shell) = turns(lab);
+    let mut rows = vec![Row::ratio("one iteration with an agent that does nothing", against, ours, shell, 1.0)];
     rows.extend(what_it_is_made_of(lab));
+    if Path::new(MEMORY).is_dir() {
+        let (ours, shell) = turns(&Lab::made_in(Path::new(MEMORY)));
+        let what = "the same with the repository in memory, where a flush costs nothing";
+        rows.push(Row::floor(what, against, ours, shell));
+    }
     rows.push(long_history(lab));
     rows.push(handover(lab));
     rows
 }
 
-/// What an iteration has that a shell loop has not: a guard and a shim, each a start of the program, and a state on disk.
+/// An iteration of ours, and one of a shell loop.
+fn turns(lab: &Lab) -> (f64, f64) {
+    pair(ROUNDS, || per_turn(|n| run(&mut lab.looped(n))), || per_turn(|n| shell_loop(lab, n)))
+}
+
+/// What no loop can do without that flushes its state: the agent, one look by git, and a file that is replaced for good.
 fn what_it_is_made_of(lab: &Lab) -> Vec<Row> {
-    let start = || run(&mut lab.wt(&["__become"]));
-    let (starts, sync) = pair(ROUNDS, || start() + start(), || seconds(|| write_plainly(lab, &[b' '; 4096])));
-    let part =
-        |what: &str, time: f64| Row {
-            what: what.into(), against: "–".into(), measured: clock::show(time), bar: None
-        };
+    let look = || run(lab.command("git").args(["status", "--porcelain=v2", "--branch", "-z"]));
+    let (agent, look) = pair(ROUNDS, || run(&mut lab.command("claude")), look);
+    let disk = median((0..ROUNDS).map(|_| seconds(|| replace_for_good(lab, &[b' '; 4096]))).collect());
+    let part = |what: &str, time: f64| {
+        let (what, against, measured) = (format!("of that: {what}"), "–".into(), clock::show(time));
+        Row { what, against, measured, bar: None }
+    };
     vec![
-        part("of that: two starts of the program, for guard and shim", starts),
-        part("of that: a plain write and fsync of 4 KiB", sync),
+        part("the agent alone", agent),
+        part("`git status` alone", look),
+        part("4 KiB on disk for good: write, fsync, rename, fsync of the folder", disk),
     ]
+}
+
+fn replace_for_good(lab: &Lab, bytes: &[u8]) {
+    write_plainly(lab, bytes);
+    fs::rename(lab.path("plain"), lab.path("replaced")).expect("the file can be renamed");
+    fs::File::open(lab.path(".")).and_then(|folder| folder.sync_all()).expect("the folder can be flushed");
 }
 
 fn per_turn(time: impl Fn(usize) -> f64) -> f64 {

@@ -94,3 +94,51 @@ fn of_loop_and_guard_killed_at_once_the_agent_at_least_dies() {
     wait_until("the agent's death", || !is_alive(cast.agent));
     assert_eq!(world.wt(&["status", "--json"]).exit(0).json()["crashed"], true);
 }
+
+/// A `git` that kills, before it looks, the guard that its loop has started ahead: the one with a shim of its own below it.
+fn git_that_kills_the_next_guard(world: &World, times: usize) {
+    let git = which::which("git").unwrap();
+    let children = "$(cat /proc/$1/task/*/children 2> /dev/null)";
+    world.agent(
+        "git",
+        &format!(
+            "children() {{ echo \"{children}\"; }}
+            killed() {{
+                for pid in $(children $PPID); do
+                    [ \"$(cat /proc/$pid/comm)\" = wt-loop-guard ] && [ -n \"$(children $pid)\" ] && kill -9 $pid && return
+                done
+                return 1
+            }}
+            seen=\"$TMPDIR/looks\"
+            case \" $* \" in *' status '*)
+                echo x >> \"$seen\"
+                [ $(wc -l < \"$seen\") -gt {times} ] || until killed; do sleep 0.01; done
+            esac
+            exec {} \"$@\"\n",
+            git.display()
+        ),
+    );
+}
+
+#[test]
+fn a_guard_that_is_killed_before_it_has_anything_to_guard_is_replaced() {
+    let world = World::with_agent(agents::IDLE);
+    // A look before the first iteration and one after each; after the last, no guard is wanted.
+    git_that_kills_the_next_guard(&world, 3);
+    world.wt(&["run", "x", "--max", "3", "--stall-threshold", "0"]).exit(3);
+    assert_eq!(world.processes(), []);
+    assert_eq!(std::fs::read_to_string(world.base().join("tmp/looks")).unwrap().lines().count(), 4);
+    let iterations = world.state()["iterations"].clone();
+    let reasons: Vec<_> = iterations.as_array().unwrap().iter().map(|iteration| &iteration["exit_reason"]).collect();
+    assert_eq!(reasons, ["completed"; 3]);
+}
+
+#[test]
+fn a_loop_that_pauses_keeps_no_guard_ready() {
+    let world = World::with_agent("exit 1\n");
+    let running = world.spawn(&["run", "x", "--max", "9", "--error-threshold", "9", "--stall-threshold", "0"]);
+    world.wait_for_log("waiting 4.0s before the next try");
+    wait_until("the loop alone", || world.processes().len() == 1);
+    running.signal(Signal::SIGTERM);
+    running.wait().exit(130);
+}

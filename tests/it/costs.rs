@@ -172,3 +172,21 @@ fn an_iteration_writes_its_state_once_and_little_else() {
         assert_eq!(each, 1, "one whole rewrite of the state per iteration");
     }
 }
+
+#[test]
+fn a_history_of_a_hundred_thousand_iterations_is_shown_and_gone_on_with() {
+    const LONG: usize = 100_000;
+    let world = World::with_agent(agents::IDLE);
+    world.wt(&["run", "x", "--max", "1"]).exit(3);
+    let mut state = world.state();
+    let one = serde_json::to_string(&state["iterations"][0]).unwrap();
+    state["iterations"] = serde_json::json!([]);
+    state["current_iteration"] = LONG.into();
+    let numbered = |n: usize| one.replacen("\"n\":1,", &format!("\"n\":{n},"), 1);
+    let history: Vec<String> = (1..=LONG).map(numbered).collect();
+    let text = state.to_string().replacen("\"iterations\":[]", &format!("\"iterations\":[{}]", history.join(",")), 1);
+    world.write(".claude/loop-state.json", &text);
+    world.wt(&["status"]).exit(0).stdout_has("100000");
+    world.wt(&["resume", "--max", &(LONG + 1).to_string()]).exit(3);
+    assert_eq!(world.wt(&["history"]).exit(0).stdout.lines().count(), LONG + 2, "a head and a line each");
+}

@@ -68,7 +68,8 @@ impl Lock {
         }
     }
 
-    /// Who holds the lock now, as that one wrote it down; `None` where nobody does or the word is not yet written.
+    /// Who holds the lock now, as that one wrote it down; `None` where nobody does. For the instant in which it is being taken, it is
+    /// nobody or who held it before.
     pub fn holder<T: DeserializeOwned>(path: &Path) -> Option<T> {
         let mut file = open(OpenOptions::new().read(true).write(true), path).ok()?;
         if !imp::is_locked(&file).unwrap_or(false) {

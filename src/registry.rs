@@ -128,21 +128,29 @@ impl Registry {
 
     /// Every record that can be read.
     pub fn all(&self) -> Vec<Record> {
-        self.each(|record| record)
+        self.files().iter().filter_map(|path| read(path)).collect()
     }
 
-    /// What `look` sees in every record that can be read. Of many, several are looked at together.
-    pub fn each<T: Send>(&self, look: impl Fn(Record) -> T + Sync) -> Vec<T> {
+    /// What `look` sees in the records that can be read. Of many, several are looked at together.
+    pub fn each<T: Send>(&self, look: impl Fn(Record) -> Option<T> + Sync) -> Vec<T> {
         let files = self.files();
-        let seen = |some: &[PathBuf]| -> Vec<T> { some.iter().filter_map(|path| read(path)).map(&look).collect() };
+        let seen =
+            &|some: &[PathBuf]| -> Vec<T> { some.iter().filter_map(|path| read(path)).filter_map(&look).collect() };
         let hands = thread::available_parallelism().map_or(1, usize::from).min(files.len() / WORTH_A_THREAD);
         if hands < 2 {
             return seen(&files);
         }
         thread::scope(|scope| {
             let shares = files.chunks(files.len().div_ceil(hands));
-            let looking: Vec<_> = shares.map(|share| scope.spawn(|| seen(share))).collect();
-            looking.into_iter().filter_map(|share| share.join().ok()).flatten().collect()
+            // Where the system has no thread to give, the share is looked at here.
+            let looking =
+                |share| thread::Builder::new().spawn_scoped(scope, move || seen(share)).map_err(|_| seen(share));
+            let looking: Vec<_> = shares.map(looking).collect();
+            let joined = looking.into_iter().map(|share| match share {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(seen) => seen,
+            });
+            joined.flatten().collect()
         })
     }
 

@@ -28,8 +28,9 @@ const OURS: [&str; 5] = [
     "/.spool/.state/ralph/",
 ];
 
-/// What git writes with one call, and therefore comes whole or not at all.
-const AT_ONCE: usize = 4096;
+/// What git writes with one call. A longer answer comes in pieces, and one that ends in the middle of a path with a line end in it would
+/// look whole.
+const AT_ONCE: usize = 1024;
 
 /// One worktree of a repository.
 #[derive(Clone, Debug)]
@@ -84,7 +85,7 @@ impl Worktree {
             "--git-common-dir",
         ];
         let whole = |said: &[u8]| said.len() < AT_ONCE && places(said).is_some();
-        let said = ask_git(cwd, &ASKED)?.answer_once(whole).map_err(|error| no_answer(cwd, &error))?;
+        let said = ask_git(cwd, &ASKED, &ENGLISH)?.answer_once(whole).map_err(|error| no_answer(cwd, &error))?;
         let said = match said {
             Ok(said) => said,
             Err(answer) if answer.ok() => answer.stdout,
@@ -186,7 +187,15 @@ impl Worktree {
             "--untracked-files=all",
             "--no-renames",
         ];
-        let said = git_meanwhile(&self.root, &asked, meanwhile)?;
+        let ask = || ask_git(&self.root, &asked, &[]);
+        let answer = |question: Question| question.answer().map_err(|error| no_answer(&self.root, &error));
+        let question = ask()?;
+        meanwhile();
+        let mut said = answer(question)?;
+        if said.code.is_none() {
+            // A terminal that is closed may take git along, and leave the loop the time to write down how it ended.
+            said = answer(ask()?)?;
+        }
         if said.ok() { Ok(Snapshot::parse(&said.stdout, &self.root)) } else { Err(refused("status", &said)) }
     }
 
@@ -324,21 +333,16 @@ fn places(said: &[u8]) -> Option<[PathBuf; 3]> {
     Some(parts.map(|bytes| PathBuf::from(OsString::from_vec(bytes.to_vec()))))
 }
 
+/// Git speaks plain English to us, whatever the user speaks: its words are looked at here, and to load a language takes it a fifth of
+/// its time. Not where it may start filters of the user's, which inherit it.
+const ENGLISH: [(&str, &str); 1] = [("LC_ALL", "C")];
+
 fn git<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Result<Answer> {
-    git_meanwhile(cwd, args, || ())
+    ask_git(cwd, args, &ENGLISH)?.answer().map_err(|error| no_answer(cwd, &error))
 }
 
-/// Asks git, and does something else until it answers.
-fn git_meanwhile<A: AsRef<OsStr>>(cwd: &Path, args: &[A], meanwhile: impl FnOnce()) -> Result<Answer> {
-    let question = ask_git(cwd, args)?;
-    meanwhile();
-    question.answer().map_err(|error| no_answer(cwd, &error))
-}
-
-/// Git speaks plain English to us, whatever the user speaks: its words are looked at here, and to load a language takes it a fifth
-/// of its time.
-fn ask_git<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Result<Question> {
-    ask("git", args, cwd, &[("LC_ALL", "C")]).map_err(|error| no_answer(cwd, &error))
+fn ask_git<A: AsRef<OsStr>>(cwd: &Path, args: &[A], env: &[(&str, &str)]) -> Result<Question> {
+    ask("git", args, cwd, env).map_err(|error| no_answer(cwd, &error))
 }
 
 fn no_answer(cwd: &Path, error: &std::io::Error) -> Error {

@@ -43,18 +43,17 @@ struct Entry<'a> {
 /// Runs `list`.
 pub fn run(args: &Args, context: &Context) -> Result<Exit> {
     let registry = Registry::of(&context.env);
-    let mut seen = registry.each(|record| Box::new((View::of_record(&record, &registry), record)));
-    seen.sort_by(|a, b| (&a.1.project, &a.1.root).cmp(&(&b.1.project, &b.1.root)));
-    let mut loops: Vec<(&Record, &View)> = Vec::new();
-    for found in &seen {
-        match &**found {
-            (Ok(Some(view)), record) if args.all || view.is_active() => loops.push((record, view)),
-            (Ok(_), _) => {}
-            (Err(error), record) => term::warn(&format!("{}: {error}", record.root.display())),
+    let look = |record: Record| match View::of_record(&record, &registry) {
+        Ok(view) => view.filter(|view| args.all || view.is_active()).map(|view| Box::new((record, view))),
+        Err(error) => {
+            term::warn(&format!("{}: {error}", record.root.display()));
+            None
         }
-    }
+    };
+    let mut loops = registry.each(look);
+    loops.sort_by(|a, b| (&a.0.project, &a.0.root).cmp(&(&b.0.project, &b.0.root)));
     if args.json {
-        let entries: Vec<Entry> = loops.iter().map(|(record, view)| entry(record, view)).collect();
+        let entries: Vec<Entry> = loops.iter().map(|found| entry(&found.0, &found.1)).collect();
         let text = serde_json::to_string_pretty(&entries).map_err(|error| Error::new(error.to_string()))?;
         term::answer(&format!("{text}\n"))?;
     } else if loops.is_empty() {
@@ -84,7 +83,7 @@ fn entry<'a>(record: &'a Record, view: &'a View) -> Entry<'a> {
     }
 }
 
-fn table(loops: &[(&Record, &View)]) -> Table {
+fn table(loops: &[Box<(Record, View)>]) -> Table {
     let mut table = Table::new([
         Column::new("PROJECT", Align::Left, Shrink::Cut),
         Column::new("WORKTREE", Align::Left, Shrink::Cut),
@@ -95,7 +94,7 @@ fn table(loops: &[(&Record, &View)]) -> Table {
         Column::new("TASK", Align::Left, Shrink::Cut),
     ]);
     let now = Timestamp::now();
-    for (record, view) in loops {
+    for (record, view) in loops.iter().map(|found| &**found) {
         table.row([
             Cell::from(record.project.as_str()),
             Cell::from(view.worktree.name()),

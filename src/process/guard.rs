@@ -38,7 +38,7 @@ pub fn main() -> ExitCode {
 fn guard() -> io::Result<()> {
     become_keeper();
     // Started ahead as the guard itself may be: both are ready when the job comes.
-    let (shim, own) = (Shim::start(), Identity::own());
+    let (ahead, own) = (Shim::start(), Identity::own());
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reader = BufReader::new(control.try_clone()?);
     let Some(job) = wire::receive::<Job>(&mut reader)? else { return Ok(()) };
@@ -51,7 +51,11 @@ fn guard() -> io::Result<()> {
 
     let signals = GuardSignals::install()?;
     let started = match Lock::take(&job.lock, &own)? {
-        Taken::Ours(lock) => shim.and_then(|shim| shim.become_agent(&program, job.input)).map(|agent| (agent, lock)),
+        Taken::Ours(lock) => {
+            // What could not be started then, or has died since, is started now.
+            let shim = ahead.ok().and_then(Shim::if_alive).map_or_else(Shim::start, Ok);
+            shim.and_then(|shim| shim.become_agent(&program, job.input)).map(|agent| (agent, lock))
+        }
         Taken::Held => Err(io::Error::other("the guard of an earlier agent is still cleaning up")),
     };
     let (mut agent, _lock) = match started {
@@ -101,6 +105,11 @@ impl Shim {
         Ok(Self { process: Some(process), report })
     }
 
+    fn if_alive(mut self) -> Option<Self> {
+        let alive = self.process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)));
+        alive.then_some(self)
+    }
+
     /// Returns the agent once it runs, or the reason why it does not.
     fn become_agent(mut self, program: &[u8], input: usize) -> io::Result<Child> {
         if let Some(pipe) = self.process.as_ref().and_then(|process| process.stdin.as_ref()) {
@@ -108,10 +117,8 @@ impl Shim {
         }
         let mut why = String::new();
         self.report.read_to_string(&mut why)?;
-        match self.process.take() {
-            Some(agent) if why.is_empty() => Ok(agent),
-            _ => Err(io::Error::other(why)),
-        }
+        let agent = self.process.take_if(|_| why.is_empty());
+        agent.ok_or_else(|| io::Error::other(why))
     }
 }
 
@@ -211,8 +218,9 @@ impl Keeper {
         }
     }
 
-    /// The loop hangs up when it has heard. An exit takes the processor from it that it could go on with.
+    /// The loop hangs up when it has heard. To exit before would only keep it from a processor.
     fn wait_for_leave(&mut self) -> io::Result<()> {
+        self.feed.pipe = None;
         while self.master.is_some() {
             self.wait(PollTimeout::NONE)?;
             self.signals.settle();
@@ -250,11 +258,9 @@ impl Keeper {
         family
     }
 
-    /// A loop that is gone needs no news.
-    fn tell(&self, news: &News) {
-        if let Some(master) = &self.master {
-            let _ = wire::send(master, news);
-        }
+    /// A loop that is gone needs no news. One that could not be told must not be waited for: it learns of our end.
+    fn tell(&mut self, news: &News) {
+        self.master.take_if(|master| wire::send(master, news).is_err());
     }
 
     fn take_down(&mut self) {

@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::command::own_program;
-use super::entry;
+use super::{entry, keep_orphans};
 
 /// A guard, and what leads to it and to its agent.
 pub(super) struct Guard {
@@ -30,6 +30,7 @@ impl Guard {
         for pipe in [&out, &err] {
             fcntl(pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         }
+        keep_orphans();
         let process = Command::new(own_program()?)
             .arg0("wt-loop-guard")
             .arg(entry::GUARD)
@@ -41,19 +42,23 @@ impl Guard {
         Ok(Self { process, control, out, err })
     }
 
-    /// Where it was buried already, its pid may be somebody else's.
     fn is_alive(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// A guard without a loop goes; one that was stopped is made to.
-    fn dismiss(mut self) {
-        let alive = self.is_alive();
+    /// A guard without a loop goes.
+    fn dismiss(self) {
         drop(self.control);
-        if alive {
-            wake(&self.process);
-            let _ = self.process.wait();
-        }
+        see_off(self.process);
+    }
+}
+
+/// Waits for the end of a guard that has nothing more to do; a zombie would be all that is left of it.
+fn see_off(mut guard: Child) {
+    // Where it was buried already, its pid may be somebody else's.
+    if matches!(guard.try_wait(), Ok(None)) {
+        wake(&guard);
+        let _ = guard.wait();
     }
 }
 
@@ -83,8 +88,8 @@ impl Guards {
 
     /// One that waits for its job; the one before it is gone, and its lock is free.
     pub(super) fn next(&mut self) -> io::Result<Guard> {
-        self.see_off();
-        let alive = self.ready.take_if(Guard::is_alive);
+        self.leaving.take().into_iter().for_each(see_off);
+        let alive = self.ready.take_if(Guard::is_alive).inspect(|guard| wake(&guard.process));
         self.ready = None;
         alive.map_or_else(Guard::start, Ok)
     }
@@ -96,17 +101,8 @@ impl Guards {
 
     /// Sends away the one that was started ahead: there is nothing to guard for a while.
     pub fn dismiss(&mut self) {
-        self.see_off();
-        if let Some(guard) = self.ready.take() {
-            guard.dismiss();
-        }
-    }
-
-    /// A zombie would be all that is left of it.
-    fn see_off(&mut self) {
-        if let Some(mut guard) = self.leaving.take() {
-            let _ = guard.wait();
-        }
+        self.leaving.take().into_iter().for_each(see_off);
+        self.ready.take().into_iter().for_each(Guard::dismiss);
     }
 }
 

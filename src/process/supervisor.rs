@@ -123,7 +123,6 @@ pub fn supervise(
     signals: &Signals,
     watcher: &mut dyn Watcher,
 ) -> io::Result<Report> {
-    keep_orphans();
     let mut run = Run::start(errand, guards.next()?, std::mem::take(&mut guards.buffer))?;
     // What an earlier tree could not be freed of may have died since.
     bury(|_, _| ());
@@ -366,7 +365,7 @@ impl Run {
         }
     }
 
-    /// What is known, the guard, which has said its last word and is about to exit, and the buffer.
+    /// What is known; the guard, which is dead or about to exit; and the buffer.
     fn finish(self) -> (Report, Child, Vec<u8>) {
         let code = match self.agent_end {
             Some(News::Exited(code)) => Some(code),

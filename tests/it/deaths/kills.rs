@@ -95,42 +95,41 @@ fn of_loop_and_guard_killed_at_once_the_agent_at_least_dies() {
     assert_eq!(world.wt(&["status", "--json"]).exit(0).json()["crashed"], true);
 }
 
-/// A `git` that kills, before it looks, the guard that its loop has started ahead: the one with a shim of its own below it.
-fn git_that_kills_the_next_guard(world: &World, times: usize) {
-    let git = which::which("git").unwrap();
-    let children = "$(cat /proc/$1/task/*/children 2> /dev/null)";
-    world.agent(
-        "git",
-        &format!(
-            "children() {{ echo \"{children}\"; }}
-            killed() {{
-                for pid in $(children $PPID); do
-                    [ \"$(cat /proc/$pid/comm)\" = wt-loop-guard ] && [ -n \"$(children $pid)\" ] && kill -9 $pid && return
-                done
-                return 1
-            }}
-            seen=\"$TMPDIR/looks\"
-            case \" $* \" in *' status '*)
-                echo x >> \"$seen\"
-                [ $(wc -l < \"$seen\") -gt {times} ] || until killed; do sleep 0.01; done
-            esac
-            exec {} \"$@\"\n",
-            git.display()
-        ),
-    );
+/// A `git` that kills, before it looks, what its loop has started ahead: `$guard`, the one with a shim below it, or that `$shim`.
+const KILLING_GIT: &str = r#"
+children() { cat /proc/$1/task/*/children 2> /dev/null; }
+found() {
+    for guard in $(children $PPID); do
+        shim=$(children $guard)
+        [ "$(cat /proc/$guard/comm)" = wt-loop-guard ] && [ -n "$shim" ] && return
+    done
+    return 1
 }
+case " $* " in *' status '*)
+    echo x >> "$TMPDIR/looks"
+    if [ $(wc -l < "$TMPDIR/looks") -lt 4 ]; then
+        until found; do sleep 0.01; done
+        kill -9 $VICTIM
+        while [ -n "$(tr -d '\0' < /proc/$VICTIM/cmdline)" ]; do sleep 0.01; done
+    fi
+esac
+exec $GIT "$@"
+"#;
 
 #[test]
-fn a_guard_that_is_killed_before_it_has_anything_to_guard_is_replaced() {
-    let world = World::with_agent(agents::IDLE);
-    // A look before the first iteration and one after each; after the last, no guard is wanted.
-    git_that_kills_the_next_guard(&world, 3);
-    world.wt(&["run", "x", "--max", "3", "--stall-threshold", "0"]).exit(3);
-    assert_eq!(world.processes(), []);
-    assert_eq!(std::fs::read_to_string(world.base().join("tmp/looks")).unwrap().lines().count(), 4);
-    let iterations = world.state()["iterations"].clone();
-    let reasons: Vec<_> = iterations.as_array().unwrap().iter().map(|iteration| &iteration["exit_reason"]).collect();
-    assert_eq!(reasons, ["completed"; 3]);
+fn guard_and_shim_that_die_before_they_have_anything_to_do_are_replaced() {
+    for victim in ["$guard", "$shim"] {
+        let world = World::with_agent(agents::IDLE);
+        let git = which::which("git").unwrap();
+        world.agent("git", &KILLING_GIT.replace("$VICTIM", victim).replace("$GIT", git.to_str().unwrap()));
+        world.wt(&["run", "x", "--max", "3", "--stall-threshold", "0"]).exit(3);
+        assert_eq!(world.processes(), []);
+        // A look before the first iteration and one after each; after the last, nothing is started ahead.
+        assert_eq!(std::fs::read_to_string(world.base().join("tmp/looks")).unwrap().lines().count(), 4);
+        let iterations = world.state()["iterations"].clone();
+        let reasons: Vec<_> = iterations.as_array().unwrap().iter().map(|one| &one["exit_reason"]).collect();
+        assert_eq!(reasons, ["completed"; 3], "{victim}");
+    }
 }
 
 #[test]

@@ -125,6 +125,15 @@ fn the_faults_are_those_that_are_tried() {
 }
 
 #[test]
+fn the_costs_are_those_that_were_measured() {
+    let page = read("BENCHMARKS.md");
+    let has_a_bar = |line: &&str| line.starts_with('|') && !line.ends_with("| – | – |");
+    let rows: Vec<&str> = page.lines().filter(has_a_bar).collect();
+    assert!(rows.len() > 12, "{rows:?}");
+    part("README.md", "costs", &rows.join("\n"), exactly);
+}
+
+#[test]
 fn the_launchers_are_those_of_the_program() {
     let rows = Launcher::all().map(|launcher| {
         let programs: Vec<String> = launcher.programs().into_iter().map(code).collect();

@@ -34,8 +34,8 @@ pub const ERRORS: Class = Class {
 /// `kill -9` of the guard.
 pub const GUARD: Class = Class {
     name: "guard",
-    done: "SIGKILL for the guard at every system call from its agent's end on",
-    at_least: 50,
+    done: "SIGKILL for the guard at every system call from when it waits for its agent to the end",
+    at_least: 60,
     holds: "the loop takes the agent's tree down in its stead, and goes on",
 };
 
@@ -43,7 +43,7 @@ pub const GUARD: Class = Class {
 pub const GUARD_ERRORS: Class = Class {
     name: "guard, errors",
     done: "an error instead of each of these calls of the guard",
-    at_least: 150,
+    at_least: 200,
     holds: "nothing of the agent lives on, and the loop goes on",
 };
 

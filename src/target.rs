@@ -47,9 +47,10 @@ pub fn module(worktree: &Worktree, layout: &'static Layout, name: &str) -> Resul
 
 /// The loop that a reader means.
 pub fn of_loop(cwd: &Path, env: &Environment, name: Option<&str>) -> Result<View> {
-    let (here, registry) = (Worktree::find(cwd)?, Registry::of(env));
+    let registry = Registry::of(env);
+    let Some(name) = name else { return of_here(cwd, &registry) };
+    let here = Worktree::find(cwd)?;
     let of = |worktree: &Worktree| trusted(View::of(worktree, &registry)?);
-    let Some(name) = name else { return of(&here)?.ok_or_else(|| no_loop(&here)) };
     let change_id = change_here(&here, name)?;
     if change_id.is_some()
         && let Some(view) = of(&here)?.filter(|view| view.state.change_id == change_id)
@@ -68,6 +69,21 @@ pub fn of_loop(cwd: &Path, env: &Environment, name: Option<&str>) -> Result<View
             .hint(format!("wt-loop start {name} \"what is to be done\""))),
         (None, None) => Err(unknown(&here, name)),
     }
+}
+
+/// The loop of the worktree that `cwd` is in. While git looks where that is, the loop is looked at that is on record here: nearly
+/// always it is the one.
+fn of_here(cwd: &Path, registry: &Registry) -> Result<View> {
+    let mut likely = None;
+    let here = Worktree::find_meanwhile(cwd, || {
+        let record = cwd.ancestors().find_map(|dir| registry.load(dir));
+        likely = record.and_then(|record| View::of_record(&record, registry).ok().flatten());
+    })?;
+    let view = match likely.filter(|view| view.worktree == here) {
+        Some(view) => Some(view),
+        None => View::of(&here, registry)?,
+    };
+    trusted(view)?.ok_or_else(|| no_loop(&here))
 }
 
 /// A state that no loop of the user's wrote is one of another tool's, or a trap: one that the repository ships is refused.

@@ -33,7 +33,7 @@ const OURS: [&str; 5] = [
 const AT_ONCE: usize = 1024;
 
 /// One worktree of a repository.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worktree {
     /// Its top directory.
     pub root: PathBuf,
@@ -75,6 +75,11 @@ pub struct Changes {
 impl Worktree {
     /// The worktree that `cwd` is in.
     pub fn find(cwd: &Path) -> Result<Self> {
+        Self::find_meanwhile(cwd, || ())
+    }
+
+    /// The same, and something else is done while git looks.
+    pub fn find_meanwhile(cwd: &Path, meanwhile: impl FnOnce()) -> Result<Self> {
         const ASKED: [&str; 7] = [
             "rev-parse",
             "--path-format=absolute",
@@ -85,7 +90,9 @@ impl Worktree {
             "--git-common-dir",
         ];
         let whole = |said: &[u8]| said.len() < AT_ONCE && places(said).is_some();
-        let said = ask_git(cwd, &ASKED, &ENGLISH)?.answer_once(whole).map_err(|error| no_answer(cwd, &error))?;
+        let question = ask_git(cwd, &ASKED, &ENGLISH)?;
+        meanwhile();
+        let said = question.answer_once(whole).map_err(|error| no_answer(cwd, &error))?;
         let said = match said {
             Ok(said) => said,
             Err(answer) if answer.ok() => answer.stdout,

@@ -1,5 +1,7 @@
 //! `status`: where a loop stands, for people and for programs; it never writes.
 
+use std::fs;
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -64,6 +66,20 @@ fn without_a_loop_the_answer_is_no() {
         ));
     }
     assert!(!world.root.join(".claude").exists(), "a question writes nothing");
+}
+
+#[test]
+fn below_its_root_a_loop_is_told_of_and_in_a_repository_below_it_is_not() {
+    let world = World::with_agent(agents::IDLE);
+    world.wt(&["run", "task", "--max", "1"]).exit(3);
+    let (below, another) = (world.root.join("src/deep"), world.root.join("vendor/another"));
+    for folder in [&below, &another] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    world.git(&another, &["init", "-q"]);
+    world.wt_in(&below, &["status"]).exit(0).stdout_has("stuck");
+    let none = world.wt_in(&another, &["status"]).exit(1);
+    none.stderr_has(&format!("no loop has run in {}", another.display()));
 }
 
 #[test]

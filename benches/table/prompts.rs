@@ -26,7 +26,7 @@ pub fn rows(lab: &Lab) -> Vec<Row> {
         Row::ratio("`wt-loop status`", GIT_CALL, ours, theirs, 2.0),
         Row::floor("a bare Rust program that only runs that call", GIT_CALL, bare, theirs_again),
         Row::ratio("`wt-loop --help`", "`/bin/true`", help, yes, 3.0),
-        Row::ratio("a completion that needs no git (`wt-loop st⇥`)", "`/bin/true`", completion, yes_again, 3.0),
+        Row::ratio("a completion that needs no git (the commands in `st`)", "`/bin/true`", completion, yes_again, 3.0),
         Row::fact(
             "release binary, stripped",
             format!("{:.2} MB", crate::memory::megabytes(size)),

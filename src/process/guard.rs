@@ -22,7 +22,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use super::identity::Identity;
 use super::signals::timeout;
-use super::sweep::{Family, Step, Sweep, bury, signal_tree};
+use super::sweep::{Family, Step, Sweep, bury, signal_tree, sweep_now};
 use super::wire::{self, Job, News, Order};
 use super::{GRACE, command::own_program, entry};
 use crate::lock::{Lock, Taken};
@@ -61,8 +61,10 @@ fn guard() -> io::Result<()> {
     let (mut agent, _lock) = match started {
         Ok(started) => started,
         Err(error) => {
+            // It may have begun all the same, where only the word of it was lost.
+            let survivors = sweep_now();
             wire::send(&control, &News::NotStarted(crate::error::reason(&error)))?;
-            return wire::send(&control, &News::Swept(Vec::new()));
+            return wire::send(&control, &News::Swept(survivors));
         }
     };
     control.set_nonblocking(true)?;

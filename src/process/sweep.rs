@@ -106,11 +106,14 @@ impl Sweep {
     }
 }
 
-/// Kills whatever lives below this process.
-pub fn sweep_now() {
+/// Kills whatever lives below this process, and returns what could not be killed.
+pub fn sweep_now() -> Vec<Survivor> {
     let mut sweep = Sweep::gently(Duration::ZERO, None);
-    while let Step::Again(wait) = sweep.step(bury(|_, _| ())) {
-        std::thread::sleep(wait.max(PRESSING));
+    loop {
+        match sweep.step(bury(|_, _| ())) {
+            Step::Again(wait) => std::thread::sleep(wait.max(PRESSING)),
+            Step::Over(survivors) => return survivors,
+        }
     }
 }
 

@@ -120,3 +120,14 @@ fn a_read_only_git_directory() {
     told.exit(1).stdout("").stderr_has("wt-loop: cannot lock ").stderr_has(": read-only file system\nhint: ");
     assert!(!world.root.join(".claude").exists());
 }
+
+#[test]
+fn an_answer_that_a_full_disk_does_not_take() {
+    let world = World::with_agent(agents::IDLE);
+    world.wt(&["run", "task", "--max", "1"]).exit(3);
+    for args in ["--help", "--version", "start --help", "status", "list --all", "man start"] {
+        let mut command = world.command(which::which("sh").unwrap());
+        command.args(["-c", &format!("{} {args} > /dev/full", world.program().display())]);
+        run(command).exit(1).stderr_has("wt-loop: cannot write standard output: no space left on device\n");
+    }
+}

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+
 use crate::Row;
 use crate::clock::{ROUNDS, pair, run, seconds};
 use crate::lab::Lab;
@@ -52,6 +54,8 @@ pub fn rows(lab: &Lab) -> Vec<Row> {
 /// A terminal of our own, whose other end is read and thrown away.
 fn on_a_terminal(mut command: Command) -> f64 {
     let pty = nix::pty::openpty(None, None).expect("a terminal");
+    // A loop that held the other end itself would never learn that nobody reads it.
+    fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).expect("a terminal");
     command.stdin(Stdio::null()).stdout(pty.slave.try_clone().expect("a terminal")).stderr(pty.slave);
     let mut master = fs::File::from(pty.master);
     seconds(move || {

@@ -50,6 +50,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit> {
             None
         }
     };
+    // Each in a box, since to sort them is to move them.
     let mut loops = registry.each(look);
     loops.sort_by(|a, b| (&a.0.project, &a.0.root).cmp(&(&b.0.project, &b.0.root)));
     if args.json {

@@ -8,7 +8,6 @@ use super::story;
 use super::work::Work;
 use crate::error::Result;
 use crate::options::{Limit, Progress};
-use crate::process::Guards;
 use crate::registry::{Record, Registry};
 use crate::state::{ExitReason, Iteration, LeftRunning};
 use crate::tasks::Tasks;
@@ -19,8 +18,12 @@ impl Engine<'_> {
     /// gets ready meanwhile.
     pub(super) fn what_changed(&mut self, before: &Snapshot) -> Result<(Snapshot, Changes)> {
         let last = matches!(self.spec.max, Limit::At(max) if self.state.current_iteration >= max);
-        let guards = (!last && self.stop_asked().is_none()).then_some(&mut self.guards);
-        let after = self.worktree.snapshot(|| guards.into_iter().for_each(Guards::prepare))?;
+        let another = !last && self.stop_asked().is_none();
+        let after = self.worktree.snapshot(|| {
+            if another {
+                self.guards.prepare();
+            }
+        })?;
         let changes = self.worktree.changes(before, &after)?;
         Ok((after, changes))
     }

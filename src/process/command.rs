@@ -49,7 +49,7 @@ pub fn ask<A: AsRef<OsStr>>(
     cwd: &Path,
     env: &[(&str, &str)],
 ) -> io::Result<Question> {
-    see_off();
+    bury_answered();
     let mut command = Command::new(program);
     command.args(args).envs(env.iter().copied()).current_dir(cwd).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map(Question)
@@ -96,7 +96,7 @@ impl Question {
 static LEAVING: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
 /// Buries those that have ended since.
-pub fn see_off() {
+pub fn bury_answered() {
     let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     leaving.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
 }

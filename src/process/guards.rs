@@ -70,8 +70,6 @@ pub(super) fn wake(guard: &Child) {
 /// The guards of one loop.
 #[derive(Default)]
 pub struct Guards {
-    /// What is read of an agent goes through it.
-    pub(super) buffer: Vec<u8>,
     /// Waits for its job.
     ready: Option<Guard>,
     /// Has said its last word, and is about to exit.

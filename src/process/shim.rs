@@ -23,8 +23,8 @@ use crate::error::reason;
 /// The exit code of a shim whose program could not be started; the guard has been told why.
 const NOT_STARTED: u8 = 127;
 
-/// Becomes the program that the guard names on the standard input: `REPORT_FD GUARD_PID`. It is started ahead, and all that can
-/// be done before the program is known is done by then.
+/// Becomes the program that the guard names on the standard input, in front of that program's own. The arguments are
+/// `REPORT_FD GUARD_PID`. It is started ahead: all that can be done before the program is known is done by then.
 pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let mut number = || args.next()?.to_str()?.parse::<i32>().ok();
     let (Some(report), Some(guard)) = (number(), number()) else { return ExitCode::from(NOT_STARTED) };

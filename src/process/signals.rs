@@ -18,7 +18,7 @@ use nix::unistd::{Pid, getpgrp, getppid, getsid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level::pipe};
 
-use super::command::see_off;
+use super::command::bury_answered;
 use crate::error::{Error, Result, reason};
 
 /// Which signal asks the loop to end.
@@ -136,7 +136,7 @@ impl Signals {
 
     /// Sleeps for `at_most`, or until a signal asks the loop to end. Where Ctrl-Z is pressed, `suspend` is to do it.
     pub fn sleep(&self, at_most: Duration, mut suspend: impl FnMut()) {
-        see_off();
+        bury_answered();
         let deadline = Instant::now() + at_most;
         while self.interrupt().is_none() {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -123,7 +123,7 @@ pub fn supervise(
     signals: &Signals,
     watcher: &mut dyn Watcher,
 ) -> io::Result<Report> {
-    let mut run = Run::start(errand, guards.next()?, std::mem::take(&mut guards.buffer))?;
+    let mut run = Run::start(errand, guards.next()?)?;
     // What an earlier tree could not be freed of may have died since.
     bury(|_, _| ());
     while !run.is_over() {
@@ -139,8 +139,7 @@ pub fn supervise(
         run.take_over_if_guard_died();
     }
     run.last_words(watcher);
-    let (report, guard, buffer) = run.finish();
-    guards.buffer = buffer;
+    let (report, guard) = run.finish();
     guards.let_go(guard);
     Ok(report)
 }
@@ -184,8 +183,7 @@ struct Run {
 }
 
 impl Run {
-    fn start(errand: &Errand, guard: Guard, mut buffer: Vec<u8>) -> io::Result<Self> {
-        buffer.resize(BUFFER, 0);
+    fn start(errand: &Errand, guard: Guard) -> io::Result<Self> {
         let Guard { process, control, out, err } = guard;
         // A guard that dies here is found by its silence, as it would be later.
         hang_up_unless(hand_over(errand, &control).is_ok(), &control);
@@ -196,7 +194,7 @@ impl Run {
             control: BufReader::new(control),
             line: Vec::new(),
             pipes: [(Stream::Out, Some(out)), (Stream::Err, Some(err))],
-            buffer,
+            buffer: vec![0; BUFFER],
             deadlines: errand.deadlines,
             started: now,
             last_word: now,
@@ -365,8 +363,8 @@ impl Run {
         }
     }
 
-    /// What is known; the guard, which is dead or about to exit; and the buffer.
-    fn finish(self) -> (Report, Child, Vec<u8>) {
+    /// What is known, and the guard, which is dead or about to exit.
+    fn finish(self) -> (Report, Child) {
         let code = match self.agent_end {
             Some(News::Exited(code)) => Some(code),
             Some(News::Signalled(signal)) => Some(128 + signal),
@@ -379,6 +377,6 @@ impl Run {
             _ => None,
         };
         let ended = self.cause.or(by_itself).unwrap_or(Ended::GuardLost);
-        (Report { ended, code, survivors: self.survivors.unwrap_or_default() }, self.guard, self.buffer)
+        (Report { ended, code, survivors: self.survivors.unwrap_or_default() }, self.guard)
     }
 }

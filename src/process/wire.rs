@@ -1,4 +1,4 @@
-//! What loop and guard say to each other over their socket.
+//! What loop and guard say to each other over their socket, and what the guard hands on to its shim.
 //!
 //! The loop first sends one [`Job`] as a line of JSON, the [`Program`] and the prompt behind it, then single-byte [`Order`]s. The
 //! guard answers with [`News`], a line of JSON each. The end of the stream is news too: the other side is dead.
